@@ -23,6 +23,7 @@ func TestSB2OnlyWhatIsGranted(t *testing.T)          { sandboxtest.Reach(t, avai
 func TestSB2ReadOnlyStays(t *testing.T)              { sandboxtest.Steady(t, available(t)) }
 func TestSB2ReadOnlyReplaced(t *testing.T)           { sandboxtest.Replaced(t, available(t)) }
 func TestSB2ReadOnlyReplacing(t *testing.T)          { sandboxtest.Replacing(t, available(t)) }
+func TestSB2ProgramsOverlap(t *testing.T)            { sandboxtest.Overlapping(t, available(t)) }
 func TestSB3NetworkIsOff(t *testing.T)               { sandboxtest.Network(t, available(t)) }
 func TestSB4NothingSurvives(t *testing.T)            { sandboxtest.Ends(t, available(t)) }
 func TestSB5LimitsBite(t *testing.T)                 { sandboxtest.Limits(t, available(t)) }

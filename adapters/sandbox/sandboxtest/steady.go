@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,6 +152,50 @@ func Replacing(t *testing.T, s sandbox.Sandbox) {
 		if exit, err := other.Wait(); err != nil {
 			t.Errorf("a program to which the file does not matter: %+v, %v", exit, err)
 		}
+	}
+}
+
+// Overlapping is SB2: a program runs on when another one ends that began before it and was kept from the same names,
+// which do not exist. Afterwards nothing is left in their places.
+func Overlapping(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	w := newWorld(t)
+	start := func(text string, names ...string) sandbox.Process {
+		t.Helper()
+		spec := w.shell("echo begun; " + text)
+		for _, name := range names {
+			spec.Readable = append(spec.Readable, filepath.Join(w.work, name))
+		}
+		return begun(t, t.Context(), s, spec)
+	}
+	first := start("sleep 1000", ".tool", ".store")
+	second := start("until [ -e go ]; do sleep 0.05; done; ! mkdir .tool/x .store/config/x 2>/dev/null", ".tool", ".store/config", ".store/hooks")
+	first.Kill()
+	mustEnd(t, first, "")
+	w.write(t, "work/go", "")
+	if exit, err := second.Wait(); err != nil || exit != (sandbox.Exit{}) {
+		t.Errorf("the second ended with %+v, %v", exit, err)
+	}
+	var both sync.WaitGroup // one begins when the other ends
+	for range 2 {
+		both.Go(func() {
+			for range times(500, 50) {
+				spec := w.shell("true")
+				spec.Readable = []string{filepath.Join(w.work, ".tool"), filepath.Join(w.work, "x/y/z")}
+				p, err := s.Start(t.Context(), spec)
+				if err == nil {
+					_, err = p.Wait()
+				}
+				if err != nil {
+					t.Errorf("one of many: %v", err)
+				}
+			}
+		})
+	}
+	both.Wait()
+	left, err := os.ReadDir(w.work)
+	if err != nil || len(left) != 1 {
+		t.Errorf("left is %v, %v; want the file go", left, err)
 	}
 }
 

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
 // keeper creates paths so that something can be mounted on them: nothing can be mounted on a name that does not
@@ -18,10 +21,19 @@ type keeper struct {
 	made map[string]int // number of users
 }
 
-// hold creates the missing paths and returns the function that releases them.
-func (k *keeper) hold(places []place) (release func(), err error) {
+// plan makes the plan of a program and creates the paths that it lacks. Meanwhile no other program releases what the
+// plan finds.
+func (k *keeper) plan(s sandbox.Spec) (p *Plan, release func(), err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if p, err = NewPlan(s); err == nil {
+		release, err = k.hold(p.kept)
+	}
+	return p, release, err
+}
+
+// hold creates the missing paths and returns the function that releases them. The caller holds the mutex.
+func (k *keeper) hold(places []place) (release func(), err error) {
 	if k.made == nil {
 		k.made = map[string]int{}
 	}
@@ -45,6 +57,13 @@ func (k *keeper) hold(places []place) (release func(), err error) {
 		}
 		k.made[p.path]++
 		held = append(held, p.path)
+	}
+	// What another program needs may be around them. It is released last, when it is empty.
+	for _, path := range slices.Clone(held) {
+		for at := filepath.Dir(path); k.made[at] > 0 && !slices.Contains(held, at); at = filepath.Dir(at) {
+			k.made[at]++
+			held = append(held, at)
+		}
 	}
 	var once sync.Once
 	return func() {

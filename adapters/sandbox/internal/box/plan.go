@@ -115,6 +115,7 @@ func NewPlan(s sandbox.Spec) (*Plan, error) {
 	for _, b := range p.Binds { // the kernel removes the mount if somebody outside replaces its place
 		if b.Granted && !b.Writable && slices.ContainsFunc(p.Binds, func(w Bind) bool { return w.Writable && within(b.Source, w.Source) }) {
 			p.watched = append(p.watched, b.Source)
+			p.kept = append(p.kept, place{b.Source, b.Dir}) // it may be there for another program only
 		}
 	}
 	if !p.leads(s.Dir) && (p.masked(realOf(s.Dir)) || p.masked(filepath.Clean(s.Dir))) {

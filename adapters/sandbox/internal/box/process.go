@@ -70,13 +70,13 @@ func (b *Box) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, error
 		if err := checkSpec(s); err != nil {
 			return nil, err
 		}
-		return b.start(ctx, s, &Plan{})
+		return b.start(ctx, s, &Plan{}, nil)
 	}
-	plan, err := NewPlan(s)
+	plan, release, err := b.keeper.plan(s)
 	if err != nil {
 		return nil, err
 	}
-	return b.start(ctx, s, plan)
+	return b.start(ctx, s, plan, release)
 }
 
 // Bounds reports whether the memory and the processes of a program are limited as a whole.
@@ -85,21 +85,18 @@ func (b *Box) Bounds() (memory, processes bool) {
 }
 
 // start starts a program with a plan.
-func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	b.starting.RLock()
-	defer b.starting.RUnlock()
-	p := &process{init: -1, outer: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{})}
+func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan, release func()) (_ *process, err error) {
+	p := &process{init: -1, outer: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{}), release: release}
 	defer func() {
 		if err != nil {
 			p.giveBack()
 		}
 	}()
-	if p.release, err = b.keeper.hold(plan.kept); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	b.starting.RLock()
+	defer b.starting.RUnlock()
 	if p.watch, err = newWatch(plan); err != nil {
 		return nil, err
 	}
