@@ -49,7 +49,7 @@ type Words struct {
 // English returns the texts for everybody who does not read Chinese.
 func English() Words {
 	return Words{
-		NotPaired:     "Hello! I only talk to people whom my owner has let in. I have asked, and your message waits until then. You can also give my owner this code: {}",
+		NotPaired:     "Hello! I only talk to people whom my owner has let in. I have asked, and your first message waits until then. You can also give my owner this code: {}",
 		NotOpen:       "Hello! I only talk to my owner.",
 		WantsIn:       "{} wants to talk to me. May they use me? “Just once” answers the message that waits; the next one asks you again. “Block” means that they get no answer.",
 		GroupWantsIn:  "Somebody wants to use me in the group {}. May its members use me?",
@@ -58,7 +58,7 @@ func English() Words {
 		MoreWait:      "More people or groups want to use me. I do not ask you about each of them now. Send /allow to see who waits.",
 		WhoWaits:      "These people or groups wait to be let in. Send me the code of one to let that one in:",
 		NobodyWaits:   "Nobody is waiting to be let in.",
-		LetIn:         "My owner has let you in. I answer your message now.",
+		LetIn:         "My owner has let you in. I answer your first message now. If you have written more, please send that again.",
 		LetOnce:       "My owner lets me answer this message. I ask again before the next one.",
 		LetOnceAgain:  "My owner lets me answer one message, but yours could not be kept. Please send it again; I ask my owner then.",
 		InButton:      "Let in", OnceButton: "Just once", BlockButton: "Block", GroupButton: "Let the group in",
@@ -85,7 +85,7 @@ func English() Words {
 func Chinese() Words {
 	return Words{
 		IsChinese:     true,
-		NotPaired:     "你好！我只和主人放行的人对话。我已经去问主人了，你的消息会一直等着。你也可以把这个代码交给我的主人：{}",
+		NotPaired:     "你好！我只和主人放行的人对话。我已经去问主人了，你的第一条消息会一直等着。你也可以把这个代码交给我的主人：{}",
 		NotOpen:       "你好！我只和主人对话。",
 		WantsIn:       "{} 想和我对话，可以吗？“仅这一次”只回答正在等待的那条消息，下一条会再问你；“拉黑”后对方不会收到任何回复。",
 		GroupWantsIn:  "有人想在群 {} 里使用我。要让群里的人使用吗？",
@@ -94,7 +94,7 @@ func Chinese() Words {
 		MoreWait:      "还有更多人或群想使用我，我不再逐个询问。发送 /allow 可以查看谁在等待。",
 		WhoWaits:      "以下的人或群在等待放行。把代码发给我，就会放行对应的一位：",
 		NobodyWaits:   "没有人在等待放行。",
-		LetIn:         "主人已经放行，我现在就回答你的消息。",
+		LetIn:         "主人已经放行，我现在就回答你的第一条消息。如果之后还发过别的，请再发一次。",
 		LetOnce:       "主人让我回答这一条消息。下一条我会再问主人。",
 		LetOnceAgain:  "主人让我回答一条消息，但你的消息没有保存下来。请再发一次，我会再问主人。",
 		InButton:      "放行", OnceButton: "仅这一次", BlockButton: "拉黑", GroupButton: "允许这个群",
