@@ -70,6 +70,9 @@ type AcceptIngress struct {
 	Overheard bool
 	// Self is the name by which people mention the bot in texts; may be empty.
 	Self string
+	// Chinese is set if the sender's client or the service is in Chinese. It counts until somebody
+	// has written words.
+	Chinese bool
 	// Command and Args are set for commands.
 	Command, Args string
 }

@@ -34,6 +34,9 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 	if private && in.Gate.Open {
 		p.admission.Met(ctx, in)
 	}
+	if in.Sender.Language == "" && p.say.IsChinese {
+		in.Sender.Language = langChinese // as in our texts
+	}
 	return in
 }
 

@@ -87,7 +87,7 @@ func (b *Base) Chinese(t journal.Turn) bool {
 }
 
 // WrittenInChinese reports whether a turn is in Chinese, or if its sender wrote no words, the newest turn that has some.
-// If no turn has, it is what the host expects.
+// If no turn has, it is the language of the sender's client, or what the host expects.
 func (b *Base) WrittenInChinese(t journal.Turn) bool {
 	inHan := func(t journal.Turn) bool {
 		return strings.ContainsFunc(journal.Text(t.Message), func(r rune) bool { return unicode.Is(unicode.Han, r) })
@@ -98,7 +98,8 @@ func (b *Base) WrittenInChinese(t journal.Turn) bool {
 	if last := newest(b.State.History, worded); last.ID != "" {
 		return inHan(last)
 	}
-	return b.ExpectsChinese != nil && b.ExpectsChinese()
+	from, _ := b.In.Msg.(messages.AcceptIngress)
+	return from.Chinese || b.ExpectsChinese != nil && b.ExpectsChinese()
 }
 
 // worded reports whether the sender of a turn wrote words, and not only a command, which starts with a slash. A bracket
