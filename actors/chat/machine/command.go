@@ -37,13 +37,16 @@ const explained = 10_000
 // why returns what the ledger says of a message, or of the newest message that did not simply get an answer. It is nil
 // if there is neither among the newest entries.
 func (c *Chat) why(id string) (unanswered *journal.LedgerEntry) {
-	n := 0
+	n, answered := 0, map[string]bool{}
 	for e := range c.Ledger {
 		if id != "" && e.Dir == journal.DirIn && e.MessageID == id {
 			return &e
 		}
-		if unanswered == nil && isUnanswered(e) {
+		if unanswered == nil && isUnanswered(e) && !answered[e.MessageID] {
 			unanswered = &e
+		}
+		if e.Fate == journal.FateAnswered && e.MessageID != "" {
+			answered[e.MessageID] = true // also if it was declined first, and its sender let in later
 		}
 		if n++; n == explained || id == "" && unanswered != nil {
 			break
@@ -52,11 +55,11 @@ func (c *Chat) why(id string) (unanswered *journal.LedgerEntry) {
 	return unanswered
 }
 
-// isUnanswered reports whether a message of the chat did not simply get an answer.
+// isUnanswered reports whether a message of the chat did not simply get an answer. A notice of the platform is nobody's.
 func isUnanswered(e journal.LedgerEntry) bool {
 	switch e.Fate {
 	case journal.FateIgnored, journal.FateDeclined, journal.FateMerged, journal.FateStopped:
-		return e.Dir == journal.DirIn
+		return e.Dir == journal.DirIn && e.Reason != "service"
 	case journal.FateAnswered:
 	}
 	return false

@@ -401,8 +401,8 @@ func fateWords(e journal.LedgerEntry) (en, zh string) {
 func gateWords() map[string][2]string {
 	return map[string][2]string{
 		"unaddressed":       {"it did not speak to me, and in this group I answer only what does.", "它没有叫我，在这个群里我只响应对我说的消息。"},
-		"not_paired":        {"my owner has not let its sender in.", "主人还没有放行它的发送者。"},
-		"group_not_allowed": {"this group may not use me yet; my owner can send /allow here.", "这个群还没有开放，主人可以在这里发送 /allow。"},
+		"not_paired":        {"my owner had not let its sender in yet.", "当时主人还没有放行它的发送者。"},
+		"group_not_allowed": {"this group could not use me yet; my owner lets it in with /allow.", "当时这个群还没有开放，主人可以用 /allow 开放。"},
 		"owner_only":        {"only my owner may give that command.", "只有主人可以使用那个命令。"},
 		"taken_back":        {"somebody recalled a message.", "有人撤回了一条消息。"},
 		"bot":               {"a bot wrote it.", "它来自一个机器人。"},
