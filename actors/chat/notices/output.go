@@ -8,17 +8,20 @@ import (
 // MaxOutput is the longest output that people are sent, in bytes.
 const MaxOutput = 4 << 20
 
-// OutputUsage explains how to request the output of a tool.
-func OutputUsage() Text {
+// OutputUsage explains the command that requests the output of a tool.
+func OutputUsage(order string) Text {
 	return Text{
-		"Send /output for the whole output of the last tool that I used, or /output 2 for the one before it.",
-		"发送 /output 查看最近一次使用工具的完整输出，发送 /output 2 查看再前一次的。",
+		"Send " + order + " for the whole output of the last tool that I used, or " + order + " 2 for the one before it.",
+		"发送 " + order + " 查看最近一次使用工具的完整输出，发送 " + order + " 2 查看再前一次的。",
 	}
 }
 
-// NoOutput answers when there is no such tool output.
-func NoOutput() Text {
-	return Text{"This conversation has no such tool output. /output sends that of the last tool that I used, /output 2 that of the one before it.", "这段对话里没有这样的工具输出。/output 发送最近一次使用工具的输出，/output 2 发送再前一次的。"}
+// NoOutput answers when there is no such tool output, to the command of [OutputUsage].
+func NoOutput(order string) Text {
+	return Text{
+		"This conversation has no such tool output. " + order + " sends that of the last tool that I used, " + order + " 2 that of the one before it.",
+		"这段对话里没有这样的工具输出。" + order + " 发送最近一次使用工具的输出，" + order + " 2 发送再前一次的。",
+	}
 }
 
 // OutputGone answers when the output of a tool cannot be read.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -209,8 +210,18 @@ func (c *Commands) speak(cmd decision.Command) speak {
 	}
 }
 
-// Answer answers a command.
+// Answer answers a command. In a group the commands that the answer offers have the name of the bot, without which they
+// are not for it; the help says so once, and more sends the owner to their private chat.
 func (c *Commands) Answer(cmd decision.Command) (string, bool) {
+	words, ok := c.answer(cmd)
+	if cmd.Self == "" || alone(cmd) || slices.Contains([]string{"start", "help", "more"}, cmd.Name) {
+		return words, ok
+	}
+	offered := regexp.MustCompile(`(^|[^\w/])/(` + strings.Join(Names(c.Contexts), "|") + `)\b`)
+	return offered.ReplaceAllString(words, "$1/$2@"+cmd.Self), ok
+}
+
+func (c *Commands) answer(cmd decision.Command) (string, bool) {
 	say := c.speak(cmd)
 	switch cmd.Name {
 	case "start":
