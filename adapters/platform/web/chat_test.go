@@ -310,7 +310,7 @@ func TestWE9OtherChatsAreOutOfReach(t *testing.T) {
 
 func TestHistoryViewStopInfo(t *testing.T) {
 	s := newServer(t, func(o *Options) {
-		o.Chats = func(context.Context) ([]ChatSummary, error) { return []ChatSummary{{ID: "c1", Title: "One"}}, nil }
+		o.Chats = func(context.Context, int) ([]ChatSummary, error) { return []ChatSummary{{ID: "c1", Title: "One"}}, nil }
 	})
 	s.live.Seed(key, "u1", "a1")
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u2", "two"), "Prefer", "respond-async"))

@@ -20,7 +20,7 @@ type managed struct {
 }
 
 func (m *managed) options(o *Options) {
-	o.Chats = func(context.Context) ([]ChatSummary, error) {
+	o.Chats = func(context.Context, int) ([]ChatSummary, error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		var out []ChatSummary

@@ -53,8 +53,8 @@ type Options struct {
 	Live platform.Live
 	// Owner is the person who writes here. The id defaults to owner.
 	Owner platform.Person
-	// Chats lists the chats of this platform, newest first; nil means an empty list.
-	Chats func(ctx context.Context) ([]ChatSummary, error)
+	// Chats lists the newest chats of this platform, at most so many, newest first; nil means an empty list.
+	Chats func(ctx context.Context, most int) ([]ChatSummary, error)
 	// Forget deletes everything stored about a chat; the error is platform.ErrNotFound if it does
 	// not exist. Rename sets the title in lists; an empty title restores the default, the beginning
 	// of the chat. Both may be nil.

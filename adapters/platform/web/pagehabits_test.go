@@ -429,3 +429,26 @@ func TestPageKeepsATurnThatWasCut(t *testing.T) {
 		})
 	}
 }
+
+// Chats that are not among the newest can be reached from the page, also without a pointer.
+func TestPageReachesOlderChats(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, func(o *Options) {
+		o.Chats = func(_ context.Context, most int) ([]ChatSummary, error) {
+			var out []ChatSummary
+			for n := range min(120, most) {
+				out = append(out, ChatSummary{ID: fmt.Sprintf("n%d", n), Title: fmt.Sprintf("Chat number %d.", n)})
+			}
+			return out, nil
+		}
+	})
+	b.open(s.URL + "/#/c/c1")
+	for _, n := range []int{50, 100} {
+		b.Until(fmt.Sprintf(`document.querySelectorAll('#chats a').length === %d`, n))
+		b.Eval(`document.getElementById('older').focus()`)
+		b.Press("Enter")
+		b.Until(fmt.Sprintf(`document.activeElement.textContent === 'Chat number %d.'`, n))
+	}
+	b.Until(`document.querySelectorAll('#chats a').length === 120 && document.getElementById('older').hidden`)
+	wantQuiet(t, b)
+}

@@ -145,7 +145,7 @@ func TestPageSaysThatADecisionWasNotSent(t *testing.T) {
 func TestPageHoldsLongWords(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, func(o *Options) {
-		o.Chats = func(context.Context) ([]ChatSummary, error) {
+		o.Chats = func(context.Context, int) ([]ChatSummary, error) {
 			return []ChatSummary{
 				{ID: "c1", Title: strings.Repeat("x", 300)},
 				{ID: "words", Title: strings.Repeat("long title ", 30)},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,11 +44,18 @@ func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
 	}{about, p.opts.Platform, value(p.opts.Token) != "", suggestions(r, about), p.hints(respond.ReadsChinese(r))})
 }
 
-// chats serves GET /api/chats.
+// MostListed is how many chats can be listed at once. Each must be read for its title.
+const MostListed = 1000
+
+// chats serves GET /api/chats: the newest fifty, or as many as the parameter limit says.
 func (p *Platform) chats(w http.ResponseWriter, r *http.Request) {
 	list := []ChatSummary{}
 	if p.opts.Chats != nil {
-		found, err := p.opts.Chats(r.Context())
+		most, err := strconv.Atoi(r.URL.Query().Get("limit"))
+		if err != nil {
+			most = 50
+		}
+		found, err := p.opts.Chats(r.Context(), min(most, MostListed))
 		if err != nil {
 			p.fail(w, r, "", "chats", err)
 			return

@@ -15,9 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// listed is how many chats the web's list shows. Each chat that has changed must be read for its title.
-const listed = 50
-
 // noChat is the cached title of a chat without messages.
 const noChat = "\x00"
 
@@ -42,17 +39,17 @@ func (t *titles) get(key messages.ChatKey, at time.Time) (string, bool) {
 func (t *titles) put(key messages.ChatKey, at time.Time, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.known) > 10*listed {
+	if len(t.known) > 2*web.MostListed {
 		clear(t.known)
 	}
 	t.known[key] = title{at, text}
 }
 
 // chatLister lists the chats of one platform, newest first, with titles.
-func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Context) ([]web.ChatSummary, error) {
+func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Context, most int) ([]web.ChatSummary, error) {
 	memory := &titles{known: map[messages.ChatKey]title{}}
 	prefix := name + "-chat-"
-	return func(ctx context.Context) ([]web.ChatSummary, error) {
+	return func(ctx context.Context, most int) ([]web.ChatSummary, error) {
 		all, err := query.ListChats(ctx, h.store)
 		if err != nil {
 			return nil, err
@@ -63,7 +60,7 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 			if !ok {
 				continue
 			}
-			if len(out) == listed {
+			if len(out) >= most {
 				break
 			}
 			text, ok := memory.get(c.ChatKey, c.UpdatedAt)

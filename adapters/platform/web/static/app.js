@@ -10,7 +10,7 @@ import { drop, remember, remembered } from './store.js';
 import { Uploads, takeFrom } from './upload.js';
 
 const $ = (id) => document.getElementById(id);
-const state = { id: '', title: '', rows: new Map(), running: false, edit: '', reader: null, lastRun: '', info: {}, chats: [], decided: new Map(), shown: '' };
+const state = { id: '', title: '', rows: new Map(), running: false, edit: '', reader: null, lastRun: '', info: {}, chats: [], most: 50, decided: new Map(), shown: '' };
 // A keyboard on the screen covers half of it, and has no other key for a new line.
 const touch = matchMedia('(hover: none) and (pointer: coarse)');
 
@@ -479,13 +479,18 @@ function open(id) {
 }
 
 async function refreshChats() {
+  const { most } = state;
   try {
-    state.chats = await wire.chats();
+    const chats = await wire.chats(most);
+    if (most !== state.most) return; // more are on their way
+    state.chats = chats;
   } catch {
     return; // the list of before is good enough
   }
   drawChats();
 }
+
+const hashOf = (id) => `#/c/${encodeURIComponent(id)}`;
 
 function drawChats() {
   const seen = new Set();
@@ -493,16 +498,26 @@ function drawChats() {
   const list = [...state.chats, ...remembered()].filter((c) => !seen.has(c.id) && seen.add(c.id))
     .filter((c) => !word || (c.title || c.id).toLowerCase().includes(word));
   const had = $('chats').contains(document.activeElement) ? document.activeElement.hash : '';
-  $('chats').replaceChildren(...list.slice(0, 200).map((c) => {
+  $('older').hidden = state.chats.length < state.most;
+  $('chats').replaceChildren(...list.map((c) => {
     const title = el('span', 'title', c.title || c.id);
     title.dir = 'auto';
     const a = el('a', '', title);
     a.title = title.textContent;
-    a.href = `#/c/${encodeURIComponent(c.id)}`;
+    a.href = hashOf(c.id);
     if (c.id === state.id) a.setAttribute('aria-current', 'page');
     return el('li', '', a);
   }));
   if (had) [...$('chats').querySelectorAll('a')].find((a) => a.hash === had)?.focus({ preventScroll: true });
+}
+
+// older lists more chats. The focus goes to the first of them, because its button may be gone.
+async function older() {
+  const had = state.chats.length;
+  state.most += 50;
+  await refreshChats();
+  const first = state.chats[had];
+  if (first) [...$('chats').querySelectorAll('a')].find((a) => a.hash === hashOf(first.id))?.focus();
 }
 
 const titleOf = (id) => state.chats.find((c) => c.id === id)?.title ?? state.title;
@@ -584,6 +599,7 @@ function wireUp() {
     if (!$('menu').contains(e.target) && (!$('side').contains(e.target) || e.target.closest('[aria-current]'))) menu(false);
   });
   $('filter').addEventListener('input', drawChats);
+  $('older').addEventListener('click', older);
   window.addEventListener('hashchange', () => open(route()));
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape') menu(false);

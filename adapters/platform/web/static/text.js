@@ -6,7 +6,7 @@ export const clock = (at) => {
 };
 
 const en = {
-  skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', filter: 'Search chats', messages: 'Messages',
+  skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', older: 'Older chats', filter: 'Search chats', messages: 'Messages',
   hello: 'What can I do for you?', helloHint: 'You can go on writing while I answer. What you add joins the answer under way.',
   placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', console: 'Console', logout: 'Log out', you: 'You', rename: 'Rename', forget: 'Delete',
   renameAsk: 'Title of this chat:', renameYes: 'Save', forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
@@ -40,7 +40,7 @@ const en = {
 };
 
 const zh = {
-  skip: '跳到输入框', chats: '聊天', newChat: '新聊天', filter: '搜索聊天', messages: '消息',
+  skip: '跳到输入框', chats: '聊天', newChat: '新聊天', older: '更早的聊天', filter: '搜索聊天', messages: '消息',
   hello: '有什么可以帮你？', helloHint: '回答时你可以继续发消息，新消息会并入正在进行的回答。',
   placeholder: '输入消息', send: '发送', stop: '停止', cancel: '取消', console: '控制台', logout: '退出', you: '你', rename: '重命名', forget: '删除',
   renameAsk: '聊天标题：', renameYes: '保存', forgetYes: '永久删除', forgotten: '聊天已删除。',

@@ -24,7 +24,7 @@ async function ask(path, options = {}) {
 }
 
 export const info = async () => (await ask('api/info')).json();
-export const chats = async () => (await ask('api/chats')).json();
+export const chats = async (most) => (await ask(`api/chats?limit=${most}`)).json();
 export const stop = (id) => ask(at(id, '/stop'), { method: 'POST' });
 
 export const forget = (id) => ask(at(id), { method: 'DELETE' });
