@@ -452,3 +452,22 @@ func TestPageReachesOlderChats(t *testing.T) {
 	b.Until(`document.querySelectorAll('#chats a').length === 120 && document.getElementById('older').hidden`)
 	wantQuiet(t, b)
 }
+
+// A call that did not ask has its title in the reader's language too.
+func TestPageNamesToolsInChinese(t *testing.T) {
+	b := newBrowser(t)
+	b.Call("Emulation.setUserAgentOverride", map[string]any{"userAgent": "test", "acceptLanguage": "zh-CN"}, nil)
+	s := newServer(t, nil)
+	call := func(name, title string) uimessage.Part {
+		return uimessage.Tool{ToolCallID: name, Name: name, Title: uimessage.Some(title), State: uimessage.ToolOutputAvailable, Input: []byte("{}"), Output: []byte("1")}
+	}
+	s.live.Chat(key).History = []uimessage.Message{
+		{ID: "u", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "look"}}},
+		{ID: "a", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{call("list_files", "List files"), call("seeds_find", "Find a seed")}},
+	}
+	b.open(s.URL + "/#/c/c1")
+	b.Until(`document.querySelectorAll('details.tool').length === 2`)
+	if got := b.Eval(`[...document.querySelectorAll('details.tool b')].map((e) => e.textContent).join()`); got != "列出文件,Find a seed" {
+		t.Errorf("the tools are called %s", got)
+	}
+}

@@ -61,6 +61,13 @@ const zh = {
   asksFor: (tool) => `可以用下面的参数使用“${tool}”吗？`,
   decisionOf: { already: '这个请求已经决定过了。', expired: '这个请求已失效，没有执行任何操作。', unknown: '这个请求已不存在。', forbidden: '你不能决定这个请求。', unseen: '这个请求还没有在聊天中显示。' },
   offline: '连接已断开，正在重试', answering: '助手正在回答。', ready: '回答已完成。',
+  titleOf: { // of the tools whose titles are English
+    exec_shell: '运行命令', shell_status: '查看进程', shell_read: '读取进程输出', shell_write: '向运行中的程序输入', shell_stop: '停止进程', web_fetch: '打开网页',
+    read_file: '读取文件', write_file: '写入文件', edit_file: '修改文件', list_files: '列出文件', search_files: '搜索文件', skills_list: '列出技能', skills_load: '使用技能',
+    task_list: '列出任务', task_create: '创建任务', task_update: '修改任务', task_cancel: '取消任务', task_run: '立即运行任务', memory_search: '查看记忆', memory_upsert: '记住',
+    chat_contact_send: '给另一个聊天发消息', chat_history_search: '搜索这个聊天', agent_load_context: '回顾之前的运行', time_now: '查看时间', remember_note: '写笔记', stt_transcribe: '语音转文字', tts_speak: '朗读',
+    chat_context_new: '开始新上下文', chat_context_list: '列出之前的上下文', chat_context_load: '载入之前的上下文', chat_context_recall: '读取之前的上下文', chat_context_clear_active: '清空上下文',
+  },
   stateOf: {
     'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待批准',
     'approval-responded': '已答复', 'output-available': '完成', 'output-error': '失败', 'output-denied': '已拒绝',

@@ -131,7 +131,7 @@ export class Row {
       part = { ...part, state: 'approval-responded', approval: { ...part.approval, approved: said } };
     }
     const state = el('span', 'state', this.stateOf(part));
-    const box = el('details', `chip tool ${part.state}`, el('summary', '', el('b', '', language === 'zh' && this.asked(part)?.zh?.title || part.title || name), ' ', state));
+    const box = el('details', `chip tool ${part.state}`, el('summary', '', el('b', '', language === 'zh' && this.asked(part)?.zh?.title || t.titleOf?.[name] || part.title || name), ' ', state));
     if (part.input !== undefined) box.append(el('h4', '', t.input), el('pre', '', show(part.input)));
     if (part.errorText) box.append(el('h4', '', t.output), el('pre', 'error', cut(part.errorText)));
     else if (part.output !== undefined) box.append(el('h4', '', t.output), el('pre', '', show(part.output)));
