@@ -274,7 +274,7 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 	s.effects(ac, first)
 	s.effects(ac, p.Effects)
 	if s.loaded {
-		s.counted = s.o.Metrics.Update(s.counted, s.chat.State)
+		s.counted = s.o.Metrics.Update(s.key, s.counted, s.chat.State)
 	}
 	return s.loaded
 }
@@ -469,7 +469,7 @@ func (s *shell) load() (err error) {
 		return err
 	}
 	s.chat.Load(state, meta, archive{s.store, s.o.Store, s.key}, time.Now())
-	s.counted = s.o.Metrics.Loaded(state)
+	s.counted = s.o.Metrics.Loaded(s.key, state)
 	return nil
 }
 
@@ -538,7 +538,7 @@ func (s *shell) leave(ac actor.Context) {
 // uncount removes the chat from the metrics.
 func (s *shell) uncount() {
 	if s.chat.State != nil {
-		s.o.Metrics.Unloaded(s.o.Metrics.Update(s.counted, s.chat.State))
+		s.o.Metrics.Unloaded(s.o.Metrics.Update(s.key, s.counted, s.chat.State))
 	}
 	if s.chat.RunChild != "" {
 		s.o.Metrics.Count(decision.Count{What: decision.CountRunGone, Value: 1})

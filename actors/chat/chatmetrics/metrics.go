@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -32,7 +33,7 @@ type Metrics struct {
 	mergedTurns prometheus.Counter
 	outbox      *prometheus.CounterVec
 	pending     prometheus.Gauge
-	parked      prometheus.Gauge
+	parked      *persistence.Tally
 	ages        *persistence.Ages
 	steps       prometheus.Histogram
 	approvals   *prometheus.CounterVec
@@ -76,7 +77,10 @@ func New(reg prometheus.Registerer) *Metrics {
 
 func (m *Metrics) registerEgress(f promauto.Factory) {
 	m.pending = f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_pending", Help: "Outbox rows of active chats that are neither delivered nor parked."})
-	m.parked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_parked", Help: "Outbox rows and messages of active chats that failed and wait for a person to retry or drop them."})
+	m.parked = &persistence.Tally{}
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "sma_outbox_parked", Help: "Outbox rows and messages, of chats that this process has loaded, that failed and wait for a person to retry or drop them.",
+	}, m.parked.Sum)
 	m.outbox = f.NewCounterVec(prometheus.CounterOpts{
 		Name: "sma_outbox_settled_total", Help: "Outbox rows that were settled, by outcome.",
 	}, []string{"outcome"})
@@ -99,7 +103,6 @@ type Counted struct {
 	open   int
 	fates  map[journal.Fate]int64
 	rows   []int64 // when each pending row was queued
-	parked int
 	asked  int
 }
 
@@ -109,11 +112,9 @@ func countedOf(s *journal.State, fates map[journal.Fate]int64) Counted {
 		fates = map[journal.Fate]int64{}
 	}
 	maps.Insert(fates, s.Fates())
-	t := Counted{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
+	t := Counted{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests())}
 	for _, row := range s.Outbox {
-		if row.Parked {
-			t.parked++
-		} else {
+		if !row.Parked {
 			t.rows = append(t.rows, max(row.Queued, time.Now().Add(-persistence.LongestAge).UnixMilli()))
 		}
 	}
@@ -121,9 +122,10 @@ func countedOf(s *journal.State, fates map[journal.Fate]int64) Counted {
 }
 
 // Loaded adds a chat that was loaded.
-func (m *Metrics) Loaded(s *journal.State) Counted {
+func (m *Metrics) Loaded(key messages.ChatKey, s *journal.State) Counted {
 	t := countedOf(s, nil)
 	if m != nil {
+		m.parked.Set(key, len(s.Outbox)-len(t.rows)+len(s.Parked))
 		m.recovered.Add(float64(t.open))
 		m.hold(t, 1)
 	}
@@ -131,7 +133,7 @@ func (m *Metrics) Loaded(s *journal.State) Counted {
 }
 
 // Update adds what changed in a chat since the last update, and returns what has been added now.
-func (m *Metrics) Update(was Counted, s *journal.State) Counted {
+func (m *Metrics) Update(key messages.ChatKey, was Counted, s *journal.State) Counted {
 	if m == nil || was.n == s.N && was.seq == s.Seq {
 		return was
 	}
@@ -142,12 +144,14 @@ func (m *Metrics) Update(was Counted, s *journal.State) Counted {
 		}
 	}
 	now := countedOf(s, was.fates)
+	m.parked.Set(key, len(s.Outbox)-len(now.rows)+len(s.Parked))
 	m.hold(was, -1)
 	m.hold(now, 1)
 	return now
 }
 
-// Unloaded removes a chat that leaves memory. Its open ingresses count as recovered when it is loaded again.
+// Unloaded removes a chat that leaves memory. Its open ingresses count as recovered when it is loaded again. What waits
+// for a person there stays counted.
 func (m *Metrics) Unloaded(t Counted) {
 	if m != nil {
 		m.recovered.Sub(float64(t.open))
@@ -159,7 +163,6 @@ func (m *Metrics) Unloaded(t Counted) {
 func (m *Metrics) hold(t Counted, sign float64) {
 	m.open.Add(sign * float64(t.open))
 	m.pending.Add(sign * float64(len(t.rows)))
-	m.parked.Add(sign * float64(t.parked))
 	m.asked.Add(sign * float64(t.asked))
 	for _, since := range t.rows {
 		m.ages.Add(since, int32(sign))
