@@ -191,3 +191,22 @@ func TestNoOtherListOfFacts(t *testing.T) {
 		})
 	}
 }
+
+// A crash may hide a send of a row that waits. A row that was parked was not being sent.
+func TestParkedRowIsNotDelivered(t *testing.T) {
+	key := RowKey{"a", 1}
+	journal := []Record{
+		{N: 1, Fact: EgressQueued{Row: Row{Key: key, Text: "an answer"}}},
+		{N: 2, Fact: EgressSettled{Key: key, Outcome: EgressParked, Reason: "forbidden"}},
+		{N: 3, Fact: EgressRetried{Key: key}},
+	}
+	for n, want := range []bool{1: true, 2: false, 3: true} {
+		s, err := Replay(Snapshot{Journal: journal[:n]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 && s.Row(key).Maybe != want {
+			t.Errorf("after %d records, people may have it is %v, want %v", n, !want, want)
+		}
+	}
+}

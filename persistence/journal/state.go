@@ -190,7 +190,7 @@ func Replay(snap Snapshot) (*State, error) {
 	s.ended = nil
 	s.ledger = slices.DeleteFunc(s.ledger, func(e LedgerEntry) bool { return e.N <= snap.LedgerN })
 	for i := range s.Outbox {
-		s.Outbox[i].Maybe = true
+		s.Outbox[i].Maybe = s.Outbox[i].Maybe || !s.Outbox[i].Parked
 	}
 	return s, nil
 }
