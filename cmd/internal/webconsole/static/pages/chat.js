@@ -82,7 +82,7 @@ class Chat {
     const stay = this.doc?.messages && this.atEnd();
     this.doc = doc;
     fill(this.name, text(nameOf(doc.messages ?? []) || this.key));
-    fill(this.state, label(doc.running ? 'good' : '', doc.running ? t.running : t.idle), doc.paused && label('warn', t.paused));
+    fill(this.state, label(doc.running ? 'good' : '', doc.running ? t.running : t.idle), ' ', doc.paused && label('warn', t.paused));
     if (this.pause) fill(this.pause, doc.paused ? t.resume : t.pause);
     fill(this.facts, facts(doc));
     if (!doc.messages) return;

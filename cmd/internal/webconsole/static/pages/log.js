@@ -9,7 +9,7 @@ const t = texts({
   request: ['Only this request', '只看这个请求'], tokens: [(i, c, o) => `${i} tokens in (${c} cached), ${o} out`, (i, c, o) => `输入 ${i} token（缓存 ${c}），输出 ${o}`],
   event: {
     ingress: ['message', '消息'], egress: ['delivery', '投递'], run: ['run', '运行'], model: ['model', '模型'], tool: ['tool', '工具'], approval: ['approval', '审批'],
-    execution: ['execution', '执行'], stop: ['stop', '停止'], forget: ['deletion', '删除'],
+    execution: ['execution', '执行'], stop: ['stop', '停止'], forget: ['deletion', '删除'], order: ['order', '操作'],
   },
 });
 

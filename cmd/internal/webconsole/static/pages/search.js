@@ -6,7 +6,7 @@ const t = texts({
   title: ['Search', '搜索'], words: ['Words', '词语'],
   about: ['Searches the messages of all chats, also archived ones. Every word must be in the message.', '搜索所有聊天中的消息，包括已归档的。消息必须包含每个词。'],
   inChat: ['Only in the chat', '仅在聊天'], open: ['Show it in the chat', '在聊天中显示'], archived: ['archived', '已归档'],
-  found: [(n) => (n === 1 ? '1 message' : `${num(n)} messages`), (n) => `${num(n)} 条消息`], most: ['There may be more: only the best are shown.', '可能还有更多，只显示最相关的。'],
+  found: [(n) => (n === 1 ? '1 message' : `${num(n)} messages`), (n) => `${num(n)} 条消息`], most: ['. There may be more: only the best are shown.', '，可能还有更多，只显示最相关的。'],
 });
 
 const most = 50;
@@ -31,7 +31,7 @@ export default {
     if (!params.q) return field.focus();
     state.textContent = t.loading;
     const lines = await get('search', { q: params.q, key: params.chat, limit: most }, signal);
-    state.textContent = lines.length < most ? t.found(lines.length) : `${t.found(lines.length)}. ${t.most}`;
+    state.textContent = lines.length < most ? t.found(lines.length) : t.found(lines.length) + t.most;
     root.append(...lines.map(hit));
   },
 };

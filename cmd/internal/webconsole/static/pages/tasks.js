@@ -4,7 +4,7 @@ import { ago, asked, bar, box, button, cards, chat, code, confirm, div, empty, e
 const t = texts({
   title: ['Tasks', '任务'], none: ['There are no tasks.', '没有任务。'],
   about: ['A task makes the agent do something at set times. Ask the agent in a chat (“remind me every Monday at nine”), or run sma tasks add.', '任务让助手在设定的时间自动做事。可以在聊天中告诉助手（例如“每周一九点提醒我”），也可以运行 sma tasks add。'],
-  status: { active: ['active', '运行中'], done: ['done', '已完成'] }, next: ['Next', '下次'], last: ['Last', '上次'], hand: ['only by hand', '仅手动'],
+  status: { active: ['active', '已启用'], done: ['done', '已完成'] }, next: ['Next', '下次'], last: ['Last', '上次'], hand: ['only by hand', '仅手动'],
   zone: [(zone) => `, in ${zone}`, (zone) => `（时区 ${zone}）`], once: ['once, ', '一次：'], text: ['What it does', '任务内容'], run: ['Run now', '立即运行'],
   sure: [(title) => `Run “\u2068${title}\u2069” now? What it has to say goes to its chat.`, (title) => `要立即运行“\u2068${title}\u2069”吗？它的内容会发到对应的聊天。`],
   started: ['The task has started.', '任务已开始。'], openChat: ['the chat it ran in', '运行所在的聊天'],
@@ -39,7 +39,7 @@ function card(task, orders, again) {
     h('dl', { class: 'facts' }, h('dt', null, t.next), next, task.last ? last(task.last) : null),
     body ? h('details', null, h('summary', null, t.text), exact(body, t.text)) : null,
     orders ? bar(button(t.run, () => run(task, again))) : null);
-  el.fresh = () => fill(next, task.next.length ? task.next.map((at, i) => div('', when(at), !i && ` (${ago(at)})`)) : [t.hand]);
+  el.fresh = () => fill(next, task.next.length ? task.next.map((at, i) => div('', when(at), !i && ` (${ago(at)})`)) : [task.status === 'active' ? t.hand : '–']);
   return el;
 }
 
