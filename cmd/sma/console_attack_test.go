@@ -80,6 +80,9 @@ func (c *consoleWorld) testRoles(t *testing.T) {
 		if got := p.Eval(`[...document.querySelectorAll('#root button')].map((b) => b.textContent).join('|')`); got != "" {
 			t.Errorf("a viewer has the buttons %s on %s", got, id)
 		}
+		if got := p.Eval(`[...document.querySelectorAll('#root a[href^="#/"]:not([hidden])')].map((a) => a.hash).filter((to) => !to.startsWith('#/chat/') && !document.querySelector('#pages a[href="' + to + '"]')).join()`); got != "" {
+			t.Errorf("links of %s lead a viewer to %s", id, got)
+		}
 	}
 	p.quiet("401 (Unauthorized)") // before the login
 	for _, id := range []string{"approvals", "log", "search", "memory", "settings", "people", "grants", "outbox", "skills", "doctor"} {

@@ -4,7 +4,7 @@ import { asked, bar, chat, code, empty, every, finder, h, keyed, label, language
 const t = texts({
   title: ['Log', '日志'], none: ['Nothing was logged.', '没有日志。'],
   about: ['Each message, run, model call, tool, decision and delivery is noted here, but not what was said.', '每条消息、运行、模型调用、工具、审批和投递都会记录在这里，但不包含聊天内容。'],
-  unmatched: ['No line matches.', '没有符合条件的记录。'], filter: ['Chat, request, tool, result …', '聊天、请求、工具、结果……'], kind: ['Kind', '类型'], all: ['all kinds', '全部类型'],
+  unmatched: ['No line matches.', '没有符合条件的记录。'], filter: ['Chat, request, tool, result …', '聊天、请求、工具、结果……'], kind: ['Kind', '类型'],
   lines: ['Lines', '行数'], last: [(n) => `last ${num(n)} lines`, (n) => `最近 ${num(n)} 行`], follow: ['Follow', '跟踪'], step: ['step ', '步骤 '], by: ['by ', '操作者：'],
   request: ['Only this request', '只看这个请求'], tokens: [(i, c, o) => `${i} tokens in (${c} cached), ${o} out`, (i, c, o) => `输入 ${i} token（缓存 ${c}），输出 ${o}`],
   event: {

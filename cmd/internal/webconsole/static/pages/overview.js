@@ -33,10 +33,10 @@ function facts(s) {
 }
 
 // gauges are updated where they stand, so that a link in them keeps the focus.
-function gauges() {
+function gauges(to) {
   const values = new Map();
   const box = h('dl', { class: 'cards' }, Object.entries(t.gauges).map(([name, label]) => {
-    const card = h('div', { class: 'card', hidden: true }, h('dt', null, leads[name] ? h('a', { href: `#/${leads[name]}` }, label) : label), h('dd'));
+    const card = h('div', { class: 'card', hidden: true }, h('dt', null, to[name] ? h('a', { href: `#/${to[name]}` }, label) : label), h('dd'));
     values.set(name, card);
     return card;
   }));
@@ -76,8 +76,8 @@ const models = (list) => [h2(t.models), table([{ head: t.name, cell: (m) => m.na
 
 export default {
   title: t.title, viewer: true,
-  async show(root, { signal }) {
-    const [top, below, cards] = [div(), div(), gauges()];
+  async show(root, { signal, me }) {
+    const [top, below, cards] = [div(), div(), gauges(me.role === 'viewer' ? {} : leads)];
     root.append(top, h2(t.work), cards, below);
     let told = '';
     await every(2000, signal, async () => {
