@@ -471,3 +471,23 @@ func TestPageNamesToolsInChinese(t *testing.T) {
 		t.Errorf("the tools are called %s", got)
 	}
 }
+
+// What another tab of the browser sends is seen at once, also while an answer is under way.
+func TestPageHearsOtherTabs(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	c := s.live.Chat(key)
+	c.History = longChat(1)
+	b.open(s.URL + "/#/c/c1")
+	b.Until(`document.querySelectorAll('.msg').length === 2`)
+	b.Eval(`(() => { window.other = new BroadcastChannel('sma'); window.heard = []; other.onmessage = (e) => heard.push(e.data); })()`)
+	b.say("from here")
+	b.Until(`heard.join() === 'c1'`)
+	s.live.Next(t)
+	s.live.Lock()
+	c.Waiting = append(c.Waiting, uimessage.Message{ID: "w", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "from the other tab"}}})
+	s.live.Unlock()
+	b.Eval(`other.postMessage('c1')`)
+	b.Until(`[...document.querySelectorAll('.msg.waiting')].some((e) => e.innerText.includes('from the other tab'))`)
+	wantQuiet(t, b)
+}

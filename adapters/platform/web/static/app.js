@@ -14,6 +14,9 @@ const state = { id: '', title: '', rows: new Map(), running: false, edit: '', re
 // A keyboard on the screen covers half of it, and has no other key for a new line.
 const touch = matchMedia('(hover: none) and (pointer: coarse)');
 
+// Frames tell of a turn only once an answer begins. Other tabs are told when it was sent.
+const tabs = new BroadcastChannel('sma');
+
 // Files go to the chat that is shown when they are added; another chat begins without.
 const uploads = new Uploads($('files'), () => state.id, () => { if (!uploads.waiting() && !uploads.failed()) link(''); });
 
@@ -287,12 +290,14 @@ async function say(text, files = []) {
 }
 
 async function send(row) {
+  const chat = state.id;
   row.local = 'sending';
   row.status(t.sending);
   row.element.classList.add('waiting');
   try {
-    const { answer } = await (await wire.post(state.id, { trigger: 'submit-message', message: plain(row.message) })).json();
+    const { answer } = await (await wire.post(chat, { trigger: 'submit-message', message: plain(row.message) })).json();
     window.dispatchEvent(new Event('taken')); // a reader that pauses reads on
+    tabs.postMessage(chat);
     if (state.rows.get(row.message.id) !== row) return; // it was drawn anew, or another chat is shown
     if (answer) return answered(row, answer);
     if (row.local !== 'sending') return; // the answer was faster
@@ -577,6 +582,7 @@ function describe(info) {
 }
 
 function wireUp() {
+  tabs.onmessage = ({ data }) => { if (data === state.id) follow(data); };
   $('composer').addEventListener('submit', (e) => { e.preventDefault(); submit(); });
   $('input').addEventListener('input', grow);
   $('input').addEventListener('keydown', (e) => {
