@@ -281,7 +281,10 @@ func (c *Chat) loadByCommand(by commandBy, what string) decision.ContextsAnswer 
 		return decision.ContextsAnswer{Are: decision.ContextsFailed}
 	}
 	best, found := contextsearch.Find(items, what, shownContexts)
-	if n, err := strconv.Atoi(what); err == nil && n >= 1 && n <= min(shownContexts, len(items)) {
+	if n, err := strconv.Atoi(what); err == nil && n > 0 && n < 100 { // a place in the list
+		if n > min(shownContexts, len(items)) {
+			return c.listContexts()
+		}
 		best, found = items[n-1:n], true
 	}
 	if !found {
