@@ -191,8 +191,11 @@ func (s *scene) showCalls(script string) string {
 		}
 		all = append(all, c)
 	}
-	if slices.Contains(s.shown, "apart") { // what happens in several chats at once has no order
-		slices.SortStableFunc(all, func(a, b telegramtest.Call) int { return cmp.Compare(a.Params.Int("chat_id"), b.Params.Int("chat_id")) })
+	if slices.Contains(s.shown, "apart") { // what happens in several chats at once has no order, nor has the end of buttons
+		buttons := func(c telegramtest.Call) int { return strings.Count(c.Method, "ReplyMarkup") }
+		slices.SortStableFunc(all, func(a, b telegramtest.Call) int {
+			return cmp.Or(cmp.Compare(a.Params.Int("chat_id"), b.Params.Int("chat_id")), buttons(a)-buttons(b))
+		})
 	}
 	ids, names := s.sentIDs(all), s.names()
 	var rows []string
