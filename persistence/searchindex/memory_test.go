@@ -1,13 +1,12 @@
 package searchindex_test
 
 import (
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/memtest"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
@@ -23,7 +22,7 @@ func TestSearchInLongTurnsStaysInMemory(t *testing.T) {
 	w.search(key, "nothing")                         // the turns are indexed now
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // so that only what is in use counts
 	for _, query := range []string{"预算 日程", "预算 杭州"} {
-		took := peak(func() {
+		took := memtest.Peak(func() {
 			if found, err := w.index.Search(t.Context(), key, searchindex.Query{Text: query}); len(found) == 0 || err != nil {
 				t.Errorf("%d were found, %v", len(found), err)
 			}
@@ -33,32 +32,4 @@ func TestSearchInLongTurnsStaysInMemory(t *testing.T) {
 			t.Errorf("%s took %d bytes, at most %d are expected", query, took, most)
 		}
 	}
-}
-
-// peak returns how much more memory was used while something ran than before.
-func peak(do func()) uint64 {
-	used := func() uint64 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	debug.FreeOSMemory()
-	before, most := used(), uint64(0)
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for tick := time.NewTicker(time.Millisecond); ; {
-			select {
-			case <-stop:
-				tick.Stop()
-				return
-			case <-tick.C:
-				most = max(most, used())
-			}
-		}
-	}()
-	do()
-	close(stop)
-	<-done
-	return max(most, before) - before
 }

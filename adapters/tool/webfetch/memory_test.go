@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
+	"github.com/shipmyagent/shipmyagent/messages/memtest"
 )
 
 const (
@@ -89,35 +87,6 @@ func hostile() map[string]string {
 	}
 }
 
-// peak runs something and tells how much memory the heap and the stacks took at the most,
-// over what they took before. The collector works as it does in a host.
-func peak(do func()) uint64 {
-	used := func() uint64 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc + m.StackInuse
-	}
-	debug.FreeOSMemory()
-	before, most := used(), uint64(0)
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for tick := time.NewTicker(time.Millisecond); ; {
-			select {
-			case <-stop:
-				tick.Stop()
-				return
-			case <-tick.C:
-				most = max(most, used())
-			}
-		}
-	}()
-	do()
-	close(stop)
-	<-done
-	return max(most, before) - before
-}
-
 // pack makes a small body that unpacks to sixty-four times a text.
 func pack(t *testing.T, text []byte) []byte {
 	t.Helper()
@@ -164,7 +133,7 @@ func TestHostilePagesStayInMemory(t *testing.T) {
 			}
 			var got answer
 			var err error
-			took := peak(func() {
+			took := memtest.Peak(func() {
 				got, err = fetch(t, f, map[string]any{"url": s.URL + "/?page=" + strings.ReplaceAll(name, " ", "+") + packed, "maxChars": 200_000})
 			})
 			t.Logf("%-34s%-10s %4.1f MiB, %d characters, cut %v", name, packed, float64(took)/mib, got.Chars, got.Truncated)
