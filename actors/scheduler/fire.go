@@ -273,7 +273,7 @@ func (s *scheduler) ready() bool {
 }
 
 // forget reads the log again if the task of an open fire is gone. After the deletion of its chat the log does not have the
-// fire any more, and nothing of it is told.
+// fire any more, and its outcome is not reported.
 func (s *scheduler) forget(ctx context.Context) {
 	left := map[string]bool{}
 	for _, t := range s.tasks {

@@ -297,8 +297,8 @@ func TestTaskRunByHand(t *testing.T) {
 	})
 }
 
-// What a task does while its chat is deleted is not told there afterwards.
-func TestForgottenTaskIsNotTold(t *testing.T) {
+// The outcome of a task whose chat was deleted meanwhile is not reported to that chat.
+func TestForgottenTaskIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		s := newScheduled(t, func(o *actortest.Options) {

@@ -9,7 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// What waits for a person stays counted when its chat leaves memory, as it does after seconds; otherwise nobody is alerted.
+// Parked rows are still counted after their chat has left memory, which happens within seconds. Otherwise the alert
+// OutboxParked would hardly ever fire.
 func TestParkedStaysCounted(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	m := chatmetrics.New(reg)

@@ -55,7 +55,7 @@ func (c *Chat) why(id string) (unanswered *journal.LedgerEntry) {
 	return unanswered
 }
 
-// isUnanswered reports whether a message of the chat did not simply get an answer. A notice of the platform is nobody's.
+// isUnanswered reports whether a message of the chat did not simply get an answer. Notices of the platform are not messages of people.
 func isUnanswered(e journal.LedgerEntry) bool {
 	switch e.Fate {
 	case journal.FateIgnored, journal.FateDeclined, journal.FateMerged, journal.FateStopped:

@@ -472,7 +472,7 @@ func TestPageNamesToolsInChinese(t *testing.T) {
 	}
 }
 
-// What another tab of the browser sends is seen at once, also while an answer is under way.
+// A message sent from another tab of the browser appears at once, also while an answer is in progress.
 func TestPageHearsOtherTabs(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)

@@ -250,7 +250,7 @@ func TestReadOtherEncodings(t *testing.T) {
 	}
 }
 
-// A file of very long lines, as programs write them, is read in pieces: nothing else shows what is behind their beginning.
+// A file of very long lines, as programs write them, is read in pieces, so that all of it can be read.
 func TestReadVeryLongLines(t *testing.T) {
 	whole := `{"rows":"` + strings.Repeat("0123456789字", 3000) + `"}`
 	p := newProject(t, map[string]string{"data.json": whole})

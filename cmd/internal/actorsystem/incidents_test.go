@@ -16,7 +16,7 @@ import (
 )
 
 // All incidents are counted; the log names each kind once a minute with its number,
-// and never its contents. What a run that was stopped sent to itself, such as a timer, is none.
+// and never its contents. Messages that a stopped run sent to itself, such as its timers, do not count.
 func TestCL10IncidentsAreCountedAndLogged(t *testing.T) {
 	reg, out := prometheus.NewRegistry(), &strings.Builder{}
 	m := NewIncidents(reg, slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})))

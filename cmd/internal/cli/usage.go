@@ -72,7 +72,8 @@ func (a *app) usageCmd() *cobra.Command {
 	}.On(a.Console, cmd)
 }
 
-// firstDay is the first day that is shown if nobody asks for another one. Without usable settings it is one of the machine.
+// firstDay is the first day that is shown by default. It is a day in the project's time zone, or in that of the machine
+// if the settings cannot be used.
 func (a *app) firstDay(dir string) string {
 	zone := time.Local
 	if loaded, err := a.Load(dir, false); err == nil {

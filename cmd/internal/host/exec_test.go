@@ -151,7 +151,7 @@ func (p *project) audit(t *testing.T, event, result string) (out []string) {
 		}
 		for line := range strings.Lines(string(text)) {
 			var e struct{ Event, Result string }
-			if json.Unmarshal([]byte(line), &e) == nil && e.Event == event && e.Result == result { // the last line may be under way
+			if json.Unmarshal([]byte(line), &e) == nil && e.Event == event && e.Result == result { // the last line may be incomplete
 				out = append(out, line)
 			}
 		}
