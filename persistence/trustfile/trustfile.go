@@ -76,7 +76,9 @@ func resolved(path string) (string, error) {
 		if err == nil {
 			return filepath.Join(to, rest), nil
 		}
-		if _, lstat := os.Lstat(at); lstat == nil || !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+		// What is there now and is no link was made by another process a moment ago.
+		info, lstat := os.Lstat(at)
+		if lstat == nil && info.Mode()&fs.ModeSymlink != 0 || !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
 			return "", fmt.Errorf("find the place of what is agreed to: %w", err)
 		}
 		rest = filepath.Join(filepath.Base(at), rest)
