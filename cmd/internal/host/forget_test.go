@@ -145,9 +145,10 @@ func TestForgetLeavesNothing(t *testing.T) {
 	}
 	p.start(t, Options{Model: c.script}, flags)
 	c.say("still there", "did: still there")
-	if intents, _ := filepath.Glob(filepath.Join(state, "forgetting", "*", "*")); len(intents) > 0 {
-		t.Errorf("intents are left: %q", intents)
-	}
+	c.api.Await(t, "no intent", func() bool {
+		intents, _ := filepath.Glob(filepath.Join(state, "forgetting", "*", "*"))
+		return len(intents) == 0
+	})
 }
 
 // forgetStopped deletes a chat of a store that no host uses.
