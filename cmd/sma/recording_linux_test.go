@@ -126,7 +126,7 @@ func shownBy(c cast) string {
 	}
 	text := regexp.MustCompile(`\d\d:\d\d(:\d\d)?|\d{4}-\d\d-\d\d|[A-Z][a-z]+day`).ReplaceAllString(out.String(), "#")
 	text = regexp.MustCompile(`tokens \d+ in|, \d+ out`).ReplaceAllString(text, "#") // the name of the day is counted
-	text = regexp.MustCompile(` after \d+s`).ReplaceAllString(text, "") // on a slow machine
+	text = regexp.MustCompile(` after \d+s`).ReplaceAllString(text, "")              // on a slow machine
 	return strings.ReplaceAll(text, "\r\n", "\n")
 }
 
