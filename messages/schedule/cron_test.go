@@ -30,17 +30,24 @@ func (f fields) text() string {
 	return strings.Join([]string{word(f.minute), word(f.hour), word(f.dom), word(f.month), word(f.dow)}, " ")
 }
 
+// shown is what a clock shows.
+type shown struct{ minute, hour, dom, month, dow int }
+
+func shows(w time.Time) shown {
+	return shown{w.Minute(), w.Hour(), w.Day(), int(w.Month()), int(w.Weekday())}
+}
+
 // fits says whether what a clock shows is in the schedule. The days of the month and
 // of the week are alternatives where both are given.
-func (f fields) fits(w time.Time) bool {
+func (f fields) fits(w shown) bool {
 	in := func(values []int, v int) bool { return values == nil || slices.Contains(values, v) }
-	if !in(f.minute, w.Minute()) || !in(f.hour, w.Hour()) || !in(f.month, int(w.Month())) {
+	if !in(f.minute, w.minute) || !in(f.hour, w.hour) || !in(f.month, w.month) {
 		return false
 	}
 	if f.dom != nil && f.dow != nil {
-		return slices.Contains(f.dom, w.Day()) || slices.Contains(f.dow, int(w.Weekday()))
+		return slices.Contains(f.dom, w.dom) || slices.Contains(f.dow, w.dow)
 	}
-	return in(f.dom, w.Day()) && in(f.dow, int(w.Weekday()))
+	return in(f.dom, w.dom) && in(f.dow, w.dow)
 }
 
 // wall is what the clock on the wall shows at a minute, as if it were UTC.
@@ -55,23 +62,18 @@ func wall(t time.Time, zone *time.Location) time.Time {
 func walk(schedules []fields, zone *time.Location, from, to time.Time) [][]time.Time {
 	out := make([][]time.Time, len(schedules))
 	seen := wall(from, zone)
+	var passed []shown
 	for t := from.Add(time.Minute); !t.After(to); t = t.Add(time.Minute) {
 		now := wall(t, zone)
+		for passed = passed[:0]; seen.Before(now); {
+			seen = seen.Add(time.Minute)
+			passed = append(passed, shows(seen))
+		}
+		clock := shows(now)
 		for i, f := range schedules {
-			due := false
-			if f.hour == nil {
-				due = f.fits(now)
-			} else {
-				for w := seen.Add(time.Minute); !w.After(now) && !due; w = w.Add(time.Minute) {
-					due = f.fits(w)
-				}
-			}
-			if due {
+			if f.hour == nil && f.fits(clock) || f.hour != nil && slices.ContainsFunc(passed, f.fits) {
 				out[i] = append(out[i], t)
 			}
-		}
-		if now.After(seen) {
-			seen = now
 		}
 	}
 	return out
@@ -105,17 +107,17 @@ func zones(t *testing.T) []*time.Location {
 	return out
 }
 
-// Five years in six zones, among them one whose clocks move by half an hour, one where
+// Two years in six zones, among them one whose clocks move by half an hour, one where
 // midnight is skipped, one that has two changes more for Ramadan: what a walk from
-// minute to minute finds, and nothing else.
+// minute to minute finds, and nothing else. SOAK makes it five years.
 func TestCL9SchedulesAgainstAWalkThroughEveryMinute(t *testing.T) {
 	t.Parallel()
-	more := 4
+	years, more := 2, 4
 	if os.Getenv("SOAK") != "" {
-		more = 60
+		years, more = 5, 60
 	}
 	from := time.Date(2014, 12, 31, 12, 0, 0, 0, time.UTC)
-	to := from.AddDate(5, 0, 2)
+	to := from.AddDate(years, 0, 2)
 	for i, zone := range zones(t) {
 		t.Run(zone.String(), func(t *testing.T) {
 			t.Parallel()
@@ -144,8 +146,8 @@ func TestCL9SchedulesAgainstAWalkThroughEveryMinute(t *testing.T) {
 				for at, ok := c.Next(from); ok && !at.After(to); at, ok = c.Next(at) {
 					got = append(got, at.UTC())
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("%s (-want +got):\n%s", schedules[n].text(), diff)
+				if !slices.EqualFunc(want, got, time.Time.Equal) { // there are many
+					t.Fatalf("%s (-want +got):\n%s", schedules[n].text(), cmp.Diff(want, got))
 				}
 				if newest, count := c.Missed(from, to); len(want) > 0 && (count != min(len(want), maxCount) || !newest.Equal(want[len(want)-1])) {
 					t.Fatalf("%s: missed %d, the newest at %s; want %d, %s", schedules[n].text(), count, newest, len(want), want[len(want)-1])
