@@ -134,7 +134,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	do := func(t *testing.T, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), analyze, args...)
-		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir(), "LC_ALL=C") // a locale that is not installed is complained about
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("systemd-analyze %v: %v\n%s", args, err, out)
