@@ -73,8 +73,8 @@ func TestCL3ChatsUpAndDown(t *testing.T) {
 		if got := w.Metric("sma_chats_active"); got != 0 {
 			t.Errorf("%v chats are active after ten minutes of rest", got)
 		}
-		if after.goroutines != before.goroutines || after.descriptors != before.descriptors {
-			t.Errorf("goroutines %d -> %d, descriptors %d -> %d; want as many as before", before.goroutines, after.goroutines, before.descriptors, after.descriptors)
+		if after.goroutines > before.goroutines || after.descriptors > before.descriptors { // what other tests left may end
+			t.Errorf("goroutines %d -> %d, descriptors %d -> %d; want no more than before", before.goroutines, after.goroutines, before.descriptors, after.descriptors)
 		}
 		ratio := float64(after.heap) / float64(before.heap)
 		if soak && ratio > 1.1 {
