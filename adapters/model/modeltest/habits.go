@@ -145,7 +145,11 @@ func (h habit) wantHeard() []string {
 func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	t.Helper()
 	idle := time.Minute
-	if h.fails.reason == model.ReasonIdle {
+	switch {
+	case h.fails.reason != model.ReasonIdle:
+	case h.heard == nil:
+		idle = 20 * time.Millisecond // nothing comes within ten times as long
+	default:
 		idle = 200 * time.Millisecond
 	}
 	m, _ := s.through(t, h, send, 1, idle)

@@ -21,7 +21,8 @@ type Service struct {
 	// Start serves a model by the protocol to those who have the key, until the test ends. It returns
 	// the address and what the server has refused.
 	Start func(t *testing.T, m model.Model, key string) (url string, faults func() []error)
-	// Client returns a client that makes at most so many attempts and waits so long for the next byte.
+	// Client returns a client that makes at most so many attempts, waits so long for more of an answer, and
+	// ten times as long for its beginning.
 	Client func(t *testing.T, url, key string, attempts int, idle time.Duration) model.Model
 	// Overloaded is the status of a server that is overloaded.
 	Overloaded int

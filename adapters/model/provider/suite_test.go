@@ -21,7 +21,7 @@ func protocolService(name string) modeltest.Service {
 		if e.API == APIResponses {
 			e.Settings.Thinking.Summary = "auto" // without it, the service tells nothing of the reasoning
 		}
-		return newModel(t, Options{Endpoint: e, MaxAttempts: attempts, IdleTimeout: idle, FirstByteTimeout: idle})
+		return newModel(t, Options{Endpoint: e, MaxAttempts: attempts, IdleTimeout: idle, FirstByteTimeout: 10 * idle})
 	}
 	start := func(t *testing.T, m model.Model, key string) (string, func() []error) {
 		t.Helper()
