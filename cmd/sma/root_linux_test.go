@@ -21,6 +21,7 @@ func TestRootAndDisk(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "sma", args...)
 		var out bytes.Buffer
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(bot)} // a key of the user would be used
 		cmd.Stdout, cmd.Stderr = &out, &out
 		_ = cmd.Run()
 		if got := cmd.ProcessState.ExitCode(); got != want {
