@@ -6,9 +6,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -137,14 +140,28 @@ func TestPageDeletesAndRenames(t *testing.T) {
 
 // A deletion may take longer than the platform gives its own requests.
 func TestForgetMayTakeLong(t *testing.T) {
-	s := newServer(t, func(o *Options) {
-		o.BodyTimeout, o.WriteTimeout = 20*time.Millisecond, 20*time.Millisecond
-		o.Forget = func(context.Context, messages.ChatKey) error {
-			<-time.After(150 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(Options{Live: platformtest.NewLive(), Open: true, Forget: func(context.Context, messages.ChatKey) error {
+			<-time.After(time.Minute) // simulated
 			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipe := faketest.NewPipe(t)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- p.Serve(ctx, pipe) }()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://localhost/api/chat/c1", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := send(t, pipe.Client(), req).StatusCode; got != http.StatusNoContent {
+			t.Errorf("got %d, want 204", got)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("ended with %v", err)
 		}
 	})
-	if got := s.do(t, "DELETE", "/api/chat/c1", "").StatusCode; got != http.StatusNoContent {
-		t.Errorf("got %d, want 204", got)
-	}
 }

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
@@ -244,33 +246,34 @@ func TestRefusalsOfTheHost(t *testing.T) {
 
 // An order may take longer than the web platform gives its own requests.
 func TestOrdersMayTakeLong(t *testing.T) {
-	served := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		select {
-		case <-r.Context().Done():
-		case <-time.After(150 * time.Millisecond):
-			_, _ = io.WriteString(w, "done")
+	synctest.Test(t, func(t *testing.T) {
+		served := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			select {
+			case <-r.Context().Done():
+			case <-time.After(time.Minute): // simulated
+				_, _ = io.WriteString(w, "done")
+			}
+		})})
+		p, pipe := newPage(t, func(o *web.Options) { o.Console = served }), faketest.NewPipe(t)
+		s := &http.Server{Handler: p.handler, ReadHeaderTimeout: time.Minute}
+		defer s.Close()  //nolint:errcheck // everything was answered
+		go s.Serve(pipe) //nolint:errcheck // until then
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/console/api/mcp", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
 		}
-	})})
-	p := newPage(t, func(o *web.Options) {
-		o.Console, o.BodyTimeout, o.WriteTimeout = served, 20*time.Millisecond, 20*time.Millisecond
+		req.Header.Set("Authorization", "Bearer "+ownerToken)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := pipe.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }() // read to its end
+		if body, err := io.ReadAll(res.Body); err != nil || string(body) != "done" {
+			t.Errorf("got %q, %v", body, err)
+		}
 	})
-	s := httptest.NewServer(p.handler)
-	defer s.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/console/api/mcp", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+ownerToken)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }() // read to its end
-	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "done" {
-		t.Errorf("got %q, %v", body, err)
-	}
 }
 
 // timed remembers until when a response may be written.
