@@ -226,7 +226,9 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 			b.say(tt.text)
 			s.live.Next(t)
 			tt.meanwhile(s, b)
-			b.Eval(`(() => { window.release(); return new Promise((done) => setTimeout(done, 100)); })()`)
+			b.Eval(`window.release()`)
+			b.Until(`document.querySelectorAll('.msg').length === ` + tt.messages)
+			b.Eval(`new Promise((done) => setTimeout(done, 100))`)
 			if got := b.Eval(`document.getElementById('stop').hidden + ' ' + document.querySelectorAll('.msg').length`); got != "true "+tt.messages {
 				t.Errorf("got %s, want true %s: stop is hidden, and the messages", got, tt.messages)
 			}
