@@ -92,15 +92,15 @@ func (r *running) figures(t *testing.T) figures {
 	return f
 }
 
-// awaitRest waits until nothing is open and nothing is to be sent, and returns
-// the figures from then on: those that show it first are not all of one moment.
-func (r *running) awaitRest(t *testing.T, accepted int) figures {
+// awaitRest waits until nothing is open and nothing is to be sent. Figures that do not add up are not
+// all of one moment.
+func (r *running) awaitRest(t *testing.T, accepted int) (f figures) {
 	t.Helper()
 	faketest.Poll(t, "the host to be at rest", func() bool {
-		f := r.figures(t)
-		return f.sum("sma_ingress_accepted_total") >= accepted && f.sum("sma_ingress_open") == 0 && f.sum("sma_runs_in_flight") == 0
+		f = r.figures(t)
+		return f.sum("sma_ingress_accepted_total") >= accepted && !f.unbalanced() && f.sum("sma_ingress_open") == 0 && f.sum("sma_runs_in_flight") == 0
 	})
-	return r.figures(t)
+	return f
 }
 
 // TestReplay plays all rooms at once through a host, and starts it anew: whole
