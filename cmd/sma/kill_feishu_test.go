@@ -53,15 +53,17 @@ func newFeishuWorld(t *testing.T, path, receive string, chats int, random *rand.
 
 func feishuChat(n int) string { return "oc_" + strconv.Itoa(n) }
 
-// freeAddress is one that nobody listens on at the moment.
+// freeAddress is one that nobody listens on at the moment, with a port that no client gets while the host is dead.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for t.Context().Err() == nil {
+		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(10_000))); err == nil {
+			defer l.Close() //nolint:errcheck // nobody has connected
+			return l.Addr().String()
+		}
 	}
-	defer l.Close() //nolint:errcheck // nobody has connected
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 func (w *feishuWorld) talk(messages, chats int) {
