@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
@@ -198,20 +197,16 @@ func TestFollowInTheConsole(t *testing.T) {
 	until(`data: {"kind":"watching"}`)
 	post(t, h, "m2", "hi again")
 	until(`"last":true`)
-	began := time.Now()
 	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
 		t.Errorf("stop: %v", err)
-	}
-	if took := time.Since(began); took > shutdownLimit {
-		t.Errorf("the host took %v to stop", took)
 	}
 	for lines.Scan() {
 		continue // to the end
 	}
+	if err := lines.Err(); err != nil { // a request that does not end is waited for, and cut
+		t.Errorf("the stream did not end by itself: %v", err)
+	}
 }
-
-// shutdownLimit is less than the web platform waits for requests that do not end.
-const shutdownLimit = 2500 * time.Millisecond
 
 // The token that the host makes may not be the viewers' as well.
 func TestViewersNeedATokenOfTheirOwn(t *testing.T) {
