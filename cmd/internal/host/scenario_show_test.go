@@ -180,7 +180,24 @@ func (s *scene) inOrder() []telegramtest.Call {
 	for _, c := range calls {
 		out = append(out, c.Call)
 	}
-	return out
+	return outcomesLast(out, s.rests, func(c telegramtest.Call) bool { return c.Method == "editMessageReplyMarkup" })
+}
+
+// outcomesLast are calls with those that show outcomes behind all else that follows a line of the script. Outcomes take
+// the place of buttons a moment later, while other messages are sent.
+func outcomesLast[C any](calls []C, rests []int, shows func(C) bool) []C {
+	var out, late []C
+	for i, c := range calls {
+		if slices.Contains(rests, i) {
+			out, late = append(out, late...), nil
+		}
+		if shows(c) {
+			late = append(late, c)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return append(out, late...)
 }
 
 func (s *scene) showCalls(script string) string {

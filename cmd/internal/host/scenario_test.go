@@ -78,6 +78,7 @@ type scene struct {
 	gates   []*gate
 	calls   int               // of tools, for their ids
 	presses []int             // how many calls there were before each press
+	rests   []int             // and how many at each rest
 	shown   []string          // methods that are shown beside the usual ones
 	hidden  []string          // methods that are not
 	vars    map[string]string // words that are another each time
@@ -198,6 +199,7 @@ func (s *scene) rest(what string) {
 		}
 		return s.settled("telegram")
 	})
+	s.rests = append(s.rests, len(s.p.api.Calls("")))
 	for _, chat := range s.chats {
 		s.keepButtons(s.gone, chat)
 	}
