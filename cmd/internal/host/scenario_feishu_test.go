@@ -45,6 +45,7 @@ import (
 func TestFeishuScenarios(t *testing.T) {
 	scenariotest.Play(t, "testdata/feishu/*.txtar", 8, wanted, *update, func(t *testing.T, script string) map[string]string {
 		t.Helper()
+		t.Parallel() // much of it is waiting
 		s := newFeishuScene(t)
 		s.playFeishu(script)
 		got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates("feishu")}

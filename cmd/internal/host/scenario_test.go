@@ -32,6 +32,7 @@ var wanted = []string{"calls", "marks", "answers", "audio", "model", "fates", "f
 func TestScenarios(t *testing.T) {
 	scenariotest.Play(t, "testdata/telegram/*.txtar", 20, wanted, *update, func(t *testing.T, script string) map[string]string {
 		t.Helper()
+		t.Parallel() // much of it is waiting
 		s := newScene(t)
 		s.play(script)
 		return s.show(script)
