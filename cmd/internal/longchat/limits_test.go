@@ -26,16 +26,17 @@ func TestTurnTouchesFewFiles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		chats int
+		turns float64       // in all chats
 		pause time.Duration // after each turn
 		most  calls
 	}{
-		{"one chat, one turn after the other", 1, 0, calls{3.10, 0.04, 0.02, 0}},
-		{"one chat that rests after each turn", 1, 6 * time.Second, calls{6.01, 0.01, 0.01, 1.01}},
-		{"200 chats, 200 turns per second", 200, 5 * time.Millisecond, calls{3.01, 0.01, 0, 0}},
+		{"one chat, one turn after the other", 1, 800, 0, calls{3.10, 0.04, 0.02, 0}},
+		{"one chat that rests after each turn", 1, 200, 6 * time.Second, calls{6.01, 0.01, 0.01, 1.01}},
+		{"200 chats, 200 turns per second", 200, 800, 5 * time.Millisecond, calls{3.01, 0.01, 0, 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got := countCalls(t, tt.chats, tt.pause)
+				got := countCalls(t, tt.chats, tt.turns, tt.pause)
 				t.Logf("a turn: fsyncs=%.2f opens_renames_truncations=%.2f: %+v", got.fsyncs, got.opens+got.renames+got.truncations, got)
 				if got.fsyncs > tt.most.fsyncs || got.opens > tt.most.opens || got.renames > tt.most.renames || got.truncations > tt.most.truncations {
 					t.Errorf("want at most %+v", tt.most)
@@ -47,7 +48,7 @@ func TestTurnTouchesFewFiles(t *testing.T) {
 
 // countCalls plays turns in every chat and returns what one turn does on average, apart from the
 // first two of each chat.
-func countCalls(t *testing.T, chats int, pause time.Duration) calls {
+func countCalls(t *testing.T, chats int, turns float64, pause time.Duration) calls {
 	t.Helper()
 	disk := filestoretest.NewDisk()
 	store, err := filestoretest.Open(disk, filestore.Options{})
@@ -58,8 +59,7 @@ func countCalls(t *testing.T, chats int, pause time.Duration) calls {
 	w.turnsIn(t, chats, 2, pause)
 	n := map[filestoretest.Kind]float64{}
 	disk.After(func(op filestoretest.Op) { n[op.Kind]++ })
-	const turns = 800
-	w.turnsIn(t, chats, turns/chats, pause)
+	w.turnsIn(t, chats, int(turns)/chats, pause)
 	disk.After(nil)
 	return calls{
 		(n[filestoretest.OpDatasync] + n[filestoretest.OpSyncDir]) / turns, n[filestoretest.OpOpen] / turns,
