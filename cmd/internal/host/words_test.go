@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Every file of testdata/words is a talk with a whole host, in English and in Chinese:
@@ -38,6 +41,9 @@ func TestWords(t *testing.T) {
 		}
 		for _, language := range []string{"en", "zh"} {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+language, func(t *testing.T) {
+				if !*update {
+					t.Parallel() // much of it is waiting
+				}
 				got := talk(t, language, parts["script"])
 				if *update {
 					parts[language] = got
@@ -81,6 +87,12 @@ func talk(t *testing.T, language, script string) string {
 			continue
 		}
 		s.rest(line)
+		faketest.Poll(t, "the answers to "+line, func() bool { // to a command also while the model is held
+			return !slices.ContainsFunc(s.keys, func(key messages.ChatKey) bool {
+				view, err := s.h.ports["telegram"].port.History(t.Context(), key)
+				return err != nil || view.Counts.Pending > 0
+			})
+		})
 		fmt.Fprintf(&out, "> %s\n", s.same(rest))
 		for _, chat := range s.chats {
 			sent := s.p.api.Sent(chat)
