@@ -129,7 +129,19 @@ func (r Row) compare(o Row) int {
 
 // Usage returns what was used from a day on, in the order of days, chats, persons, models and kinds of work. What is
 // reserved counts as used.
-func Usage(dir, since string) ([]Row, error) {
+func Usage(dir, since string) ([]Row, error) { return usage(dir, since, nil) }
+
+// Usage is what [Usage] returns without what open calls of this process reserve, as in [Ledger.Used].
+func (l *Ledger) Usage(since string) ([]Row, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.flush(); err != nil {
+		l.failed(err)
+	}
+	return usage(l.dir, since, l.open)
+}
+
+func usage(dir, since string, open map[string]*Reservation) ([]Row, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list the usage: %w", err)
@@ -144,8 +156,8 @@ func Usage(dir, since string) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range lines {
-			if l.Limit != "" {
+		for id, l := range lines {
+			if l.Limit != "" || open[id] != nil {
 				continue // a question used nothing
 			}
 			rows = append(rows, Row{Day: day, Chat: l.Chat, Person: l.Person, Model: l.Model, Work: l.Work, Calls: 1, Amount: l.Amount})

@@ -34,7 +34,6 @@ func USD(nano int64) float64 { return float64(nano) / nanoPerUSD }
 // Budgets admits the requests to models and records what they use. It is safe for concurrent use.
 type Budgets struct {
 	ledger *ledger.Ledger
-	dir    string
 	tasks  *taskfile.Store
 	zone   *time.Location
 	limits atomic.Pointer[config.Budget]
@@ -55,7 +54,7 @@ func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Re
 	f := promauto.With(reg)
 	b := &Budgets{
 		ledger: ledger.Open(Dir(state), zone, func(err error) { log.Error("what a model has used cannot be recorded", "error", err) }),
-		dir:    Dir(state), tasks: taskfile.New(state, zone), zone: zone, log: log, news: make(chan news, maxNews), messenger: m,
+		tasks:  taskfile.New(state, zone), zone: zone, log: log, news: make(chan news, maxNews), messenger: m,
 		usd: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_spent_usd_total", Help: "US dollars that requests to models cost, by model and kind of work; 0 if prices are unknown.",
 		}, []string{"model", "work"}),

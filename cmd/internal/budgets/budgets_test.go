@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,5 +113,26 @@ func TestUnwritable(t *testing.T) {
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What an open call reserves is in no line of a report, and what one has used is in all of them at once.
+func TestReport(t *testing.T) {
+	for _, limits := range []config.Budget{{}, {ChatTokensPerDay: 5000}} {
+		b, _ := open(t, t.TempDir(), limits)
+		settle, err := b.Reserve(t.Context(), payer(), "m", most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if en, _ := b.Report("web-chat-1", "", false); !strings.HasPrefix(en, "used here today: 0 tokens") || strings.Contains(en, "7 days") {
+			t.Errorf("limits %+v, open: %q", limits, en)
+		}
+		settle(provider.Use{Input: 3, Output: 4})
+		if en, _ := b.Report("web-chat-1", "", false); !strings.HasPrefix(en, "used here today: 7 tokens") || !strings.HasSuffix(en, "m: 1 requests, 7 tokens") {
+			t.Errorf("limits %+v, settled: %q", limits, en)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -38,7 +38,7 @@ func (b *Budgets) Report(chat messages.ChatKey, person string, owner bool) (en, 
 	used, err := b.ledger.Used(chat, person)
 	var rows []ledger.Row
 	if err == nil {
-		rows, err = ledger.Usage(b.dir, time.Now().In(b.zone).AddDate(0, 0, 1-reportDays).Format(time.DateOnly))
+		rows, err = b.ledger.Usage(time.Now().In(b.zone).AddDate(0, 0, 1-reportDays).Format(time.DateOnly))
 	}
 	if err != nil {
 		b.log.Error("what a chat has used cannot be read", "chat_key", string(chat), "error", err)
