@@ -363,25 +363,28 @@ func TestRefusedEffortOfAChat(t *testing.T) {
 	}
 }
 
-// Reasoning between tags is not shown as the answer. It is stored as reasoning.
+// Reasoning between tags is not shown as the answer, also if the template of the prompt has opened it. It is stored as
+// reasoning.
 func TestReasoningTagsOfTheSettings(t *testing.T) {
-	server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"<thi"}`, ""), modeltest.Delta(`{"content":"nk>secret plan</think>The answer."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]"))
-	t.Cleanup(server.Close)
-	for _, egress := range []string{"direct", "tool"} {
-		t.Run(egress, func(t *testing.T) {
-			p := newProject(t)
-			flags := telegramFlags(p)
-			flags["llm.baseUrl"], flags["llm.reasoningTags"], flags["adapters.telegram.egress"] = server.URL, "think", egress
-			p.start(t, Options{}, flags)
-			p.api.Say(1, 1, "hi", nil)
-			p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == 1 })
-			if got := p.api.Sent(1)[0].Text; got != "The answer." {
-				t.Errorf("the person reads %q", got)
-			}
-			if history := allText(t, filepath.Join(p.dir, ".ship", "chat")); !strings.Contains(history, `"type":"reasoning"`) || !strings.Contains(history, "secret plan") {
-				t.Errorf("the reasoning is not kept: %s", history)
-			}
-		})
+	for _, answer := range [][2]string{{"<thi", "nk>secret plan</think>The answer."}, {"secret", " plan</think>The answer."}} {
+		server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"`+answer[0]+`"}`, ""), modeltest.Delta(`{"content":"`+answer[1]+`"}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]"))
+		t.Cleanup(server.Close)
+		for _, egress := range []string{"direct", "tool"} {
+			t.Run(answer[0]+" "+egress, func(t *testing.T) {
+				p := newProject(t)
+				flags := telegramFlags(p)
+				flags["llm.baseUrl"], flags["llm.reasoningTags"], flags["adapters.telegram.egress"] = server.URL, "think", egress
+				p.start(t, Options{}, flags)
+				p.api.Say(1, 1, "hi", nil)
+				p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == 1 })
+				if got := p.api.Sent(1)[0].Text; got != "The answer." {
+					t.Errorf("the person reads %q", got)
+				}
+				if history := allText(t, filepath.Join(p.dir, ".ship", "chat")); !strings.Contains(history, `"type":"reasoning"`) || !strings.Contains(history, "secret plan") {
+					t.Errorf("the reasoning is not kept: %s", history)
+				}
+			})
+		}
 	}
 }
 

@@ -14,17 +14,23 @@ const tagSeparator = "\n"
 // tagFilter turns the text between tags such as <think> and </think> into reasoning, like
 // extractReasoningMiddleware of the SDK. Tags may arrive in pieces. Unlike the SDK it loses nothing
 // if the text ends within a tag, and closes reasoning whose closing tag is missing.
+//
+// Templates of DeepSeek-R1, QwQ, Qwen3-Thinking and others end the prompt with the opening tag. If
+// the server does not separate reasoning itself, like vLLM without a parser, the answer then has
+// the closing tag alone. So the first text is held until its first tag or its end.
 type tagFilter struct {
 	names []string
 	out   []model.Event
 
 	start     *model.Event // of a text without content so far
-	buffer    string       // possibly the beginning of a tag
-	tag       string       // the open tag, if any
-	switched  bool         // since the last piece
-	spoken    bool         // some text was emitted
-	thought   bool         // some reasoning was emitted
-	reasoning bool         // a block of reasoning is open
+	held      strings.Builder
+	settled   bool   // nothing is held any more
+	buffer    string // possibly the beginning of a tag
+	tag       string // the open tag, if any
+	switched  bool   // since the last piece
+	spoken    bool   // some text was emitted
+	thought   bool   // some reasoning was emitted
+	reasoning bool   // a block of reasoning is open
 	blocks    int
 }
 
@@ -44,6 +50,7 @@ func (f *tagFilter) filter(events []model.Event) []model.Event {
 		case model.EventTextEnd:
 			f.end(e)
 		default:
+			f.settled = f.settled || e.Kind == model.EventReasoningStart // the server separates it
 			f.out = append(f.out, e)
 		}
 	}
@@ -53,7 +60,7 @@ func (f *tagFilter) filter(events []model.Event) []model.Event {
 // split emits the part of the buffer that is unambiguous.
 func (f *tagFilter) split(id string) {
 	for {
-		at, tag := f.next()
+		at, mark := f.next()
 		if at < 0 {
 			f.publish(id, f.buffer)
 			f.buffer = ""
@@ -61,37 +68,32 @@ func (f *tagFilter) split(id string) {
 		}
 		f.publish(id, f.buffer[:at])
 		f.buffer = f.buffer[at:]
-		mark := f.mark(tag)
 		if len(f.buffer) < len(mark) {
 			return
 		}
 		f.buffer = f.buffer[len(mark):]
-		f.turn(tag)
+		f.turn(id, mark)
 	}
 }
 
-// mark returns the tag to look for: the opening one, or the one that closes the open tag.
-func (f *tagFilter) mark(name string) string {
-	if f.tag != "" {
-		return "</" + name + ">"
-	}
-	return "<" + name + ">"
-}
-
-// Next returns the position of the first tag in the buffer, or of the beginning of one at its end,
+// next returns the position of the first tag in the buffer, or of the beginning of one at its end,
 // or -1.
-func (f *tagFilter) next() (at int, name string) {
-	names := f.names
-	if f.tag != "" {
-		names = []string{f.tag}
-	}
+func (f *tagFilter) next() (at int, mark string) {
 	at = -1
-	for _, n := range names {
-		if i := potential(f.buffer, f.mark(n)); i >= 0 && (at < 0 || i < at) {
-			at, name = i, n
+	look := func(m string) {
+		if i := potential(f.buffer, m); i >= 0 && (at < 0 || i < at) {
+			at, mark = i, m
 		}
 	}
-	return at, name
+	for _, n := range f.names {
+		if f.tag == "" {
+			look("<" + n + ">")
+		}
+		if f.tag == n || !f.settled {
+			look("</" + n + ">")
+		}
+	}
+	return at, mark
 }
 
 // potential returns the position of a tag in a text, or of its possible beginning at the end, or
@@ -109,14 +111,26 @@ func potential(text, tag string) int {
 }
 
 // turn switches between text and reasoning.
-func (f *tagFilter) turn(name string) {
-	f.switched = true
-	if f.tag == "" {
+func (f *tagFilter) turn(id, mark string) {
+	name, closes := strings.CutPrefix(strings.Trim(mark, "<>"), "/")
+	if closes {
+		f.settle(id, name)
+		f.tag = ""
+		f.endReasoning()
+	} else {
+		f.settle(id, "")
 		f.tag = name
-		return
 	}
-	f.tag = ""
-	f.endReasoning()
+	f.switched = true
+}
+
+// settle emits what was held, as text or as what the tag encloses.
+func (f *tagFilter) settle(id, tag string) {
+	if !f.settled {
+		f.settled, f.tag = true, tag
+		f.publish(id, f.held.String())
+		f.held.Reset()
+	}
 }
 
 func (f *tagFilter) endReasoning() {
@@ -132,6 +146,13 @@ func (f *tagFilter) reasoningID() string { return "reasoning-tag-" + strconv.Ito
 // publish emits a piece of the open block.
 func (f *tagFilter) publish(id, piece string) {
 	if piece == "" {
+		return
+	}
+	if !f.settled {
+		if f.held.Len() == 0 { // for those who wait for the beginning of the answer
+			f.out = append(f.out, model.Event{Kind: model.EventTextDelta, ID: id})
+		}
+		f.held.WriteString(piece)
 		return
 	}
 	if f.switched && (f.tag == "" && f.spoken || f.tag != "" && f.thought) {
@@ -162,6 +183,7 @@ func (f *tagFilter) begin() {
 
 // end ends the text. A trailing incomplete tag is ordinary text.
 func (f *tagFilter) end(e model.Event) {
+	f.settle(e.ID, "")
 	f.publish(e.ID, f.buffer)
 	f.buffer = ""
 	f.endReasoning()

@@ -49,6 +49,10 @@ func TestReasoningTags(t *testing.T) {
 		{"half a tag at the end", "Yes.<thi", "{Yes.<thi}"},
 		{"half a closing tag at the end", "<think>a</thi", "[a</thi]"},
 		{"a longer name", "<thinking>a</thinking>b", "[a]{b}"},
+		{"opened by the prompt", "hm <b></think>Yes.</think>", "[hm <b>]{Yes.</think>}"},
+		{"opened by the prompt and closed at once", "</think>Yes.", "{Yes.}"},
+		{"opened by the prompt and closed at the end", "hm</think>", "[hm]"},
+		{"opened by the prompt, then twice", "a</think>b<think>c</think>d", "[a]{b[\nc]\nd}"},
 		{"the other one closes nothing", "<think>a</thinking>b</think>c", "[a</thinking>b]{c}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
