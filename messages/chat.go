@@ -68,8 +68,6 @@ type AcceptIngress struct {
 	Elsewhere bool
 	// Overheard is set if the bot reads all messages of a group and this one does not address it.
 	Overheard bool
-	// Self is the name by which people mention the bot in texts; may be empty.
-	Self string
 	// Chinese is set if the sender's client or the service is in Chinese. It counts until somebody
 	// has written words.
 	Chinese bool

@@ -22,6 +22,12 @@ type Named interface {
 	Bot() (name, link string)
 }
 
+// Mentioned is a platform where people mention the bot by a name in texts.
+type Mentioned interface {
+	// Username returns the name without the @. It is empty until the service has reported it.
+	Username() string
+}
+
 // Outcomer replaces the buttons of a message with the outcomes of the requests that it asks about.
 type Outcomer interface {
 	// ShowOutcomes is idempotent: an outcome that is already shown is not an error. part is the

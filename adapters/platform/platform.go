@@ -75,9 +75,6 @@ type Inbound struct {
 	// Order is the message's position in the platform's own order, as in [messages.Receipt], or 0
 	// if it is not known.
 	Order int64
-	// Self is the name by which people mention the bot in texts, without the @. It is empty if the
-	// bot has no such name or the platform has removed the mention from the text.
-	Self string
 
 	// TurnID overrides the turn's id. The default is u:<chatKey>:<MessageID>.
 	TurnID string

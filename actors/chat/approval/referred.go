@@ -13,9 +13,9 @@ func ReferredWords(g journal.ReferredRequest) notices.Text {
 	where := notices.Text{FromWhere(g, false) + MeansThere(g, false) + "\n\n", FromWhere(g, true) + MeansThere(g, true) + "\n\n"}
 	folder := notices.Text{}
 	if g.FilesIn != "" {
-		folder = HowToAllowFolder(g.N, g.FilesIn, Quoted(g.AskerName, g.Asker))
+		folder = HowToAllowFolder(g.N, g.FilesIn, Quoted(g.AskerName, g.Asker), "")
 	}
-	return Words(g.Asked(), where, HowToAnswer(g.N, nil, false, false), folder)
+	return Words(g.Asked(), where, HowToAnswer(g.N, nil, false, false, ""), folder)
 }
 
 // FromWhere says whose request it is. Names are chosen by people, so they are quoted, cut and reduced to plain text.

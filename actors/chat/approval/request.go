@@ -38,14 +38,14 @@ func Bound(r journal.Request, call uimessage.Tool) bool {
 const maxHead = 80
 
 // DecideThese asks for a decision about the requests listed below it.
-func DecideThese(list []journal.Asked) notices.Text {
+func DecideThese(list []journal.Asked, at string) notices.Text {
 	n := strconv.Itoa(list[0].Request.N)
 	if len(list) == 1 {
-		return notices.Text{"This request waits for a decision. Send /approve " + n + " or /deny " + n + ":", "以下请求在等待决定，请发送 /approve " + n + " 或 /deny " + n + "："}
+		return notices.Text{"This request waits for a decision. Send /approve" + at + " " + n + " or /deny" + at + " " + n + ":", "以下请求在等待决定，请发送 /approve" + at + " " + n + " 或 /deny" + at + " " + n + "："}
 	}
 	return notices.Text{
-		"These requests wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
-		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
+		"These requests wait for a decision. Please name them by number, for example /approve" + at + " " + n + " or /deny" + at + " " + n + ":",
+		"以下请求在等待决定，请用编号指明，例如 /approve" + at + " " + n + " 或 /deny" + at + " " + n + "：",
 	}
 }
 
@@ -68,11 +68,11 @@ func Words(a journal.Asked, where, how, folder notices.Text) notices.Text {
 }
 
 // HowToAnswer says who can answer a request and how. If others decide, people only read who was asked in private.
-func HowToAnswer(number int, asked []Decider, others, group bool) notices.Text {
+func HowToAnswer(number int, asked []Decider, others, group bool, at string) notices.Text {
 	n := strconv.Itoa(number)
 	switch en, zh := WhoIsAsked(asked); {
 	case !others:
-		return notices.Text{"Answer yes or no, or /approve " + n + " or /deny " + n + ".", "请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。"}
+		return notices.Text{"Answer yes or no, or /approve" + at + " " + n + " or /deny" + at + " " + n + ".", "请回复“批准”或“拒绝”，也可以发送 /approve" + at + " " + n + " 或 /deny" + at + " " + n + "。"}
 	case len(asked) > 0:
 		return notices.Text{"You cannot approve this yourself. I asked " + en + " in private.", "你无权自行批准。我已私下询问" + zh + "。"}
 	}
@@ -81,16 +81,16 @@ func HowToAnswer(number int, asked []Decider, others, group bool) notices.Text {
 		"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。",
 	}
 	if group {
-		out[0] += " A person who may approve it can send /approve " + n + " or /deny " + n + " here, or press a button."
-		out[1] += "有权批准的人可以在这里发送 /approve " + n + "、/deny " + n + "，或点按钮。"
+		out[0] += " A person who may approve it can send /approve" + at + " " + n + " or /deny" + at + " " + n + " here, or press a button."
+		out[1] += "有权批准的人可以在这里发送 /approve" + at + " " + n + "、/deny" + at + " " + n + "，或点按钮。"
 	}
 	return out
 }
 
 // HowToAllowFolder says how to approve a request and allow the folder of its files, to the reader or to the person in
 // another chat who asked.
-func HowToAllowFolder(number int, files, there string) notices.Text {
-	order, folder := "/approve "+strconv.Itoa(number)+" folder", visible.Sentence(files)
+func HowToAllowFolder(number int, files, there, at string) notices.Text {
+	order, folder := "/approve"+at+" "+strconv.Itoa(number)+" folder", visible.Sentence(files)
 	if there == "" {
 		return notices.Text{
 			" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes.",

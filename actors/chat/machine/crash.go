@@ -39,7 +39,7 @@ func (c *Chat) park(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 	in := c.IngressOf(msg, turn)
 	turn.Metadata = turn.Meta.Append(nil)
-	fact := journal.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.HostRow(msg, turn, c.Text(notices.Failure(journal.ReasonParked), turn))}
+	fact := journal.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.HostRow(msg, turn, c.Text(notices.Failure(journal.ReasonParked, ""), turn))}
 	c.Offer(fact)
 	c.Answer(messages.IngressAccepted{ChatKey: c.Key, RequestID: msg.RequestID, Declined: journal.ReasonParked})
 	c.DeliverRows(fact.Rows)

@@ -42,7 +42,7 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 			return messages.Ask{N: 1, Order: order, Label: text, Chinese: text == label[1]}
 		}
 		msg.Asks = append(msg.Asks, button("forget yes", notices.Text{"🗑 Delete everything", "🗑 全部删除"}), button("forget no", notices.Text{"Keep", "保留"}))
-		answer(notices.ForgetAsk(c.Via.Outbox))
+		answer(notices.ForgetAsk(c.Via.Outbox, c.At()))
 	}
 	return true
 }

@@ -152,7 +152,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 		return
 	}
 	if slices.Contains([]string{"new", "load", "compact"}, msg.Command) && c.requests.OverOpenRequests(decision.AskerOf(turn), msg.Admin) {
-		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.OverRequests(), turn))
+		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.OverRequests(c.At()), turn))
 		return
 	}
 	var compaction decision.Compaction
@@ -171,7 +171,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 		cmd.Model.Are, cmd.Model.Unable = are, unable
 		c.Effect(decision.RunCommand{Command: cmd, Msg: msg, Sender: c.In.Sender})
 	default:
-		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.UnknownCommand(), turn))
+		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.UnknownCommand(c.At()), turn))
 	}
 }
 
@@ -182,7 +182,7 @@ func (c *Chat) onCommanded(done decision.Commanded) {
 	msg.Asks = append(slices.Clip(msg.Asks), done.Asks...)
 	say := done.Words
 	if !done.Known {
-		say = c.Text(notices.UnknownCommand(), turn)
+		say = c.Text(notices.UnknownCommand(c.At()), turn)
 	}
 	c.Settle(msg, turn, journal.FateAnswered, "command", say)
 }

@@ -15,7 +15,7 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 	var words notices.Text
 	switch result {
 	case journal.ResultFailed, journal.ResultInterrupted:
-		words = notices.Failure(reason)
+		words = notices.Failure(reason, c.At())
 		if limit, ok := model.Reason(reason).Budget(); ok {
 			words = notices.Exhausted(limit, notices.Until(limit, c.Now().In(c.Location)), model.Reason(reason).OwnerAsked())
 		}

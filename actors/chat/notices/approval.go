@@ -13,16 +13,16 @@ func Revoked(names string) Text {
 }
 
 // RevokeUsage explains how to revoke permissions.
-func RevokeUsage() Text {
+func RevokeUsage(at string) Text {
 	return Text{
-		"Nothing was revoked. Send /approvals revoke g1 to revoke the permission g1, or /approvals revoke all to revoke all of them; /approvals lists them.",
-		"没有撤销任何授权。发送 /approvals 撤销 g1 可撤销授权 g1，发送 /approvals 撤销 全部 可全部撤销；发送 /approvals 查看列表。",
+		"Nothing was revoked. Send /approvals" + at + " revoke g1 to revoke the permission g1, or /approvals" + at + " revoke all to revoke all of them; /approvals" + at + " lists them.",
+		"没有撤销任何授权。发送 /approvals" + at + " 撤销 g1 可撤销授权 g1，发送 /approvals" + at + " 撤销 全部 可全部撤销；发送 /approvals" + at + " 查看列表。",
 	}
 }
 
 // NoGrant answers a command to revoke a permission that does not exist.
-func NoGrant() Text {
-	return Text{"Nothing was revoked: this chat has no such permission. /approvals lists the permissions.", "没有撤销任何授权：这个聊天里没有这样的授权。发送 /approvals 查看列表。"}
+func NoGrant(at string) Text {
+	return Text{"Nothing was revoked: this chat has no such permission. /approvals" + at + " lists the permissions.", "没有撤销任何授权：这个聊天里没有这样的授权。发送 /approvals" + at + " 查看列表。"}
 }
 
 // OthersWait says that n requests are open in chats that the reader cannot decide from here.
@@ -35,10 +35,10 @@ func OthersWait(n int) Text {
 }
 
 // Undecided says that words which read like a decision decided nothing. The number n is that of a request.
-func Undecided(n string) Text {
+func Undecided(n, at string) Text {
 	return Text{
-		"Nothing was decided. To decide, name the request, for example /approve " + n + " or /deny " + n + "; /approvals shows what is waiting.",
-		"没有做出任何决定。要决定，请写明编号，例如 /approve " + n + " 或 /deny " + n + "；发送 /approvals 查看等待的请求。",
+		"Nothing was decided. To decide, name the request, for example /approve" + at + " " + n + " or /deny" + at + " " + n + "; /approvals" + at + " shows what is waiting.",
+		"没有做出任何决定。要决定，请写明编号，例如 /approve" + at + " " + n + " 或 /deny" + at + " " + n + "；发送 /approvals" + at + " 查看等待的请求。",
 	}
 }
 
@@ -72,17 +72,17 @@ func Switched(n string) Text {
 }
 
 // OverRequests refuses a command that would remove open requests from view.
-func OverRequests() Text {
+func OverRequests(at string) Text {
 	return Text{
-		"Requests are waiting for a decision here (/approvals), and this would withdraw them. Only somebody who may decide about them can do that; nothing was changed. You can take back your own first: /deny and the number.",
-		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。你可以先用 /deny 加编号撤回自己的请求。",
+		"Requests are waiting for a decision here (/approvals" + at + "), and this would withdraw them. Only somebody who may decide about them can do that; nothing was changed. You can take back your own first: /deny" + at + " and the number.",
+		"这里还有等待审批的请求（/approvals" + at + "），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。你可以先用 /deny" + at + " 加编号撤回自己的请求。",
 	}
 }
 
 // MayNotDecide answers a person who may not decide.
-func MayNotDecide() Text {
+func MayNotDecide(at string) Text {
 	return Text{
-		"You may not decide about requests here. The requests stay as they are. If you asked for one yourself, you can take it back: /deny and its number.",
-		"你无权在这里审批，请求保持不变。如果是你自己提出的请求，可以用 /deny 加编号撤回。",
+		"You may not decide about requests here. The requests stay as they are. If you asked for one yourself, you can take it back: /deny" + at + " and its number.",
+		"你无权在这里审批，请求保持不变。如果是你自己提出的请求，可以用 /deny" + at + " 加编号撤回。",
 	}
 }

@@ -1,8 +1,8 @@
 package notices
 
 // UnknownCommand answers a command that does not exist.
-func UnknownCommand() Text {
-	return Text{"I do not know this command. /help lists the commands.", "我不认识这个命令。发送 /help 查看所有命令。"}
+func UnknownCommand(at string) Text {
+	return Text{"I do not know this command. /help" + at + " lists the commands.", "我不认识这个命令。发送 /help" + at + " 查看所有命令。"}
 }
 
 // ForwardedCommand answers a command in a forwarded message, or in one that came through another bot.

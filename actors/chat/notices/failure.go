@@ -40,7 +40,7 @@ func FailureWords(reason string) (english, chinese string) {
 	case "declined", "ignored":
 		return "The message was not taken.", "这条消息没有被接收。"
 	}
-	n := Failure(reason)
+	n := Failure(reason, "")
 	return n[0], n[1]
 }
 
@@ -154,7 +154,7 @@ func used(limit string) (Text, spell) {
 }
 
 // Failure explains why a run ended without an answer.
-func Failure(reason string) Text {
+func Failure(reason, at string) Text {
 	if limit, ok := model.Reason(reason).Budget(); ok {
 		return Exhausted(limit, "", model.Reason(reason).OwnerAsked())
 	}
@@ -185,7 +185,7 @@ func Failure(reason string) Text {
 			"无法使用模型：它的地址上不是模型服务。请管理员检查 llm.baseUrl，它通常以 /v1 结尾。",
 		}
 	case "too_long":
-		return Text{"This conversation has become too long for my model. /compact sums up its older part; then ask again.", "这段对话对模型来说太长了。请发送 /compact 压缩较早的部分，然后再问一次。"}
+		return Text{"This conversation has become too long for my model. /compact" + at + " sums up its older part; then ask again.", "这段对话对模型来说太长了。请发送 /compact" + at + " 压缩较早的部分，然后再问一次。"}
 	case "rate", "overloaded":
 		return Text{"My model is overloaded at the moment. Please try again in a minute.", "模型暂时过载，请稍后再试。"}
 	case "idle":
@@ -258,7 +258,7 @@ func NotWhole(reason string, shown bool) Text {
 		return Text{"The answer ends here: the service of my model stopped it because of its content.", "回答到此为止：模型服务因内容原因中止了它。"}
 	case messages.ReasonRefused:
 		if !shown {
-			return Failure(reason)
+			return Failure(reason, "")
 		}
 	case messages.ReasonUnfinished:
 		return Text{"This answer may be incomplete: my model did not say that it had finished.", "这个回答可能不完整：模型没有表明已经写完。"}

@@ -1,10 +1,10 @@
 package notices
 
 // ForgetAsk asks before a chat is deleted. It mentions the buttons only where people see them.
-func ForgetAsk(buttons bool) Text {
-	how := Text{"send /forget yes", "发送 /forget 确认"}
+func ForgetAsk(buttons bool, at string) Text {
+	how := Text{"send /forget" + at + " yes", "发送 /forget" + at + " 确认"}
 	if buttons {
-		how = Text{"press the button or send /forget yes", "按下按钮或发送 /forget 确认"}
+		how = Text{"press the button or send /forget" + at + " yes", "按下按钮或发送 /forget" + at + " 确认"}
 	}
 	return Text{
 		"This deletes everything that I keep of this chat, for good: messages, archived conversations and summaries, what I remember of it, its files and recordings, its tasks, and what was allowed here. " +

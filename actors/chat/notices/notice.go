@@ -1,6 +1,7 @@
 package notices
 
-// Text is a notice to people, in English and Chinese.
+// Text is a notice to people, in English and Chinese. Functions whose notices name commands take what follows the name of
+// a command where the notice is read: nothing, or @ and the name of the bot.
 type Text [2]string
 
 // In returns the notice in Chinese or in English.

@@ -9,18 +9,18 @@ import (
 const MaxOutput = 4 << 20
 
 // OutputUsage explains the command that requests the output of a tool.
-func OutputUsage(order string) Text {
+func OutputUsage(at string) Text {
 	return Text{
-		"Send " + order + " for the whole output of the last tool that I used, or " + order + " 2 for the one before it.",
-		"发送 " + order + " 查看最近一次使用工具的完整输出，发送 " + order + " 2 查看再前一次的。",
+		"Send /output" + at + " for the whole output of the last tool that I used, or /output" + at + " 2 for the one before it.",
+		"发送 /output" + at + " 查看最近一次使用工具的完整输出，发送 /output" + at + " 2 查看再前一次的。",
 	}
 }
 
-// NoOutput answers when there is no such tool output, to the command of [OutputUsage].
-func NoOutput(order string) Text {
+// NoOutput answers when there is no such tool output, to /output.
+func NoOutput(at string) Text {
 	return Text{
-		"This conversation has no such tool output. " + order + " sends that of the last tool that I used, " + order + " 2 that of the one before it.",
-		"这段对话里没有这样的工具输出。" + order + " 发送最近一次使用工具的输出，" + order + " 2 发送再前一次的。",
+		"This conversation has no such tool output. /output" + at + " sends that of the last tool that I used, /output" + at + " 2 that of the one before it.",
+		"这段对话里没有这样的工具输出。/output" + at + " 发送最近一次使用工具的输出，/output" + at + " 2 发送再前一次的。",
 	}
 }
 
@@ -53,11 +53,11 @@ func Output(tool string, size int) Text {
 }
 
 // OutputPage says which page of an output is shown and how to see the next one.
-func OutputPage(back, page, pages int) Text {
+func OutputPage(back, page, pages int, at string) Text {
 	if page == pages {
 		return Text{fmt.Sprintf("(page %d of %d)", page, pages), fmt.Sprintf("（第 %d 页，共 %d 页）", page, pages)}
 	}
-	next := fmt.Sprintf("/output %d %d", back, page+1)
+	next := fmt.Sprintf("/output"+at+" %d %d", back, page+1)
 	return Text{fmt.Sprintf("(page %d of %d; %s shows the next one)", page, pages, next), fmt.Sprintf("（第 %d 页，共 %d 页；发送 %s 查看下一页）", page, pages, next)}
 }
 

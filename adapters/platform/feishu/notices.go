@@ -14,9 +14,9 @@ import (
 // Feishu is used in China, Lark elsewhere.
 func wordsFor(host string) notices.Words {
 	if strings.Contains(host, "larksuite") {
-		return notices.English()
+		return notices.English("")
 	}
-	return notices.Chinese()
+	return notices.Chinese("")
 }
 
 // wordsOf returns the texts for a chat: in the language chosen there, or else in that of the
@@ -27,9 +27,9 @@ func (p *Platform) wordsOf(chat messages.ChatKey, language string) notices.Words
 	}
 	switch language {
 	case "en":
-		return notices.English()
+		return notices.English("")
 	case "zh":
-		return notices.Chinese()
+		return notices.Chinese("")
 	}
 	return p.say
 }

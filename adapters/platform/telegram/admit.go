@@ -27,7 +27,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if p.opts.Language != nil && (in.Kind == platform.KindCommand || private && f.Role == platform.RoleOwner) {
 		language = cmp.Or(p.opts.Language(in.ChatKey), language)
 	}
-	say := wordsFor(language)
+	say := wordsFor(language, p.at(in.Chat.ID))
 	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && f.Role == platform.RoleOwner && f.Addressed != botkit.AddressedOtherBot && !private {
 		f.Addressed = botkit.AddressedCommand // the owner need not mention the bot to give the group access
 	}

@@ -162,7 +162,7 @@ func TestAccess(t *testing.T) {
 			{group, owner, at + "hi", mention(), false, false, "unaddressed", ""},
 			{group, other, "/stop@" + telegramtest.BotName, nil, true, false, "command", ""},
 			{group, other, "/activation@" + telegramtest.BotName + " always", nil, false, true, "owner_only", "Only my owner"},
-			{group, owner, "/activation loudly", nil, true, false, "command", "Send /activation with"},
+			{group, owner, "/activation loudly", nil, true, false, "command", "Send /activation@sample_bot with"},
 			{group, other, "/activation always", nil, false, false, "unaddressed", ""},
 			{group, owner, "/activation ALWAYS", nil, true, false, "command", "I now listen to"},
 			{group, other, "just talking", nil, true, false, "all", ""},

@@ -72,7 +72,7 @@ func buttons(asks []messages.Ask) *keyboard {
 			continue
 		}
 		if a.ApprovalID == askAllow {
-			k.Rows = append(k.Rows, []button{{"✅ /allow", pressAllow}})
+			k.Rows = append(k.Rows, []button{{"✅ " + "/allow", pressAllow}})
 			continue
 		}
 		if code, ok := strings.CutPrefix(a.ApprovalID, botkit.AskPrefix); ok {
@@ -125,7 +125,7 @@ func (p *Platform) press(c callback) {
 // answer submits the decision, answers the person who pressed, and replaces the buttons by the
 // outcome.
 func (p *Platform) answer(ctx context.Context, c callback) {
-	say := wordsFor(c.From.Language)
+	say := wordsFor(c.From.Language, "")
 	if c.Message != nil && c.Message.Chat.ID != 0 {
 		say = p.wordsOf(p.keyOf(&c.Message.Message), c.From.Language)
 	}

@@ -69,7 +69,8 @@ func (p *Platform) wordsOf(chat messages.ChatKey, language string) words {
 	if p.opts.Language != nil {
 		language = cmp.Or(p.opts.Language(chat), language)
 	}
-	return wordsFor(language)
+	to, _ := chat.Address()
+	return wordsFor(language, p.at(to.Chat))
 }
 
 // keyOf returns the key of the chat that contains a message with buttons.

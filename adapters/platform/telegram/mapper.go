@@ -57,7 +57,7 @@ func (m mapper) message(msg *wire.Message, edit bool) mapped {
 		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
 		IngressID: id, RequestID: botkit.RequestID(), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.Name()}, Sender: msg.Sender(),
-		MessageID: id, Order: orderOf(msg.ID, wire != chatID), Self: m.me.Username,
+		MessageID: id, Order: orderOf(msg.ID, wire != chatID),
 		ReplyTo: msg.RepliesTo(), ToBot: m.toBot(msg), Elsewhere: msg.Elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
 		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: botkit.Tidy(msg.Group, botkit.MaxName),
 	}

@@ -41,7 +41,7 @@ func TestMapsAMessage(t *testing.T) {
 	want := platform.Inbound{
 		ChatKey: "telegram-chat--1001", IngressID: "5", Kind: platform.KindMessage,
 		Chat:   platform.ChatInfo{ID: "-1001", Type: "supergroup", Title: "Team"},
-		Sender: platform.Person{ID: "7", Name: "Ann Lee"}, MessageID: "5", ReplyTo: "3", Time: time.Unix(1700000000, 0).UTC(), Text: "hi", Order: 5, Self: "Sample_Bot",
+		Sender: platform.Person{ID: "7", Name: "Ann Lee"}, MessageID: "5", ReplyTo: "3", Time: time.Unix(1700000000, 0).UTC(), Text: "hi", Order: 5,
 	}
 	if diff := cmp.Diff(want, got.in, cmpopts.IgnoreFields(platform.Inbound{}, "RequestID")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,6 +1,6 @@
 package telegram
 
-// Username returns the bot's name without the @, once the server has reported it.
+// Username implements [platform.Mentioned].
 func (p *Platform) Username() string {
 	if me := p.me.Load(); me != nil {
 		return me.Username

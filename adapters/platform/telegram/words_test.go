@@ -70,7 +70,7 @@ func TestRefusalsInTheWordsOfTheService(t *testing.T) {
 // The answer to a press is shown in a place for at most 200 characters.
 func TestToastsAreShort(t *testing.T) {
 	for _, language := range []string{"en", "zh"} {
-		say := wordsFor(language)
+		say := wordsFor(language, "")
 		for _, text := range []string{
 			say.UnknownRequest, say.MayNotDecide, say.TryAgain, say.OwnerOnly, say.GroupAllowed, say.ApprovedToast, say.DeniedToast, say.AlreadyDecided, say.ExpiredRequest,
 		} {
@@ -91,7 +91,7 @@ func TestDecidedBeforeIsShownByName(t *testing.T) {
 		{"named", messages.DecisionOutcome{Is: messages.DecisionAlready, Answer: "denied", By: "telegram-8", ByName: "Carl"}, "❌ Carl"},
 		{"without a name", messages.DecisionOutcome{Is: messages.DecisionAlready, Answer: "approved", By: "telegram-8"}, "✅ telegram-8"},
 	} {
-		answer := botkit.Decided(wordsFor("en").Words, messages.Decision{Approved: true}, c.out)
+		answer := botkit.Decided(wordsFor("en", "").Words, messages.Decision{Approved: true}, c.out)
 		if shown := decidedBefore(answer.Mark, c.out); shown != c.want {
 			t.Errorf("%s: %q, want %q", c.name, shown, c.want)
 		}

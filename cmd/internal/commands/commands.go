@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -150,9 +149,9 @@ func (c *Commands) unknownCommand(cmd decision.Command, say speak) (string, bool
 		names = append(names, o.name)
 	}
 	if near := config.Nearest(cmd.Name, names); near != "" {
-		return say(fmt.Sprintf("I do not know the command /%s. Did you mean /%s?", cmd.Name, near), fmt.Sprintf("我不认识命令 /%s。你是想用 /%s 吗？", cmd.Name, near))
+		return say("I do not know the command /"+cmd.Name+". Did you mean /"+near+cmd.At+"?", "我不认识命令 /"+cmd.Name+"。你是想用 /"+near+cmd.At+" 吗？")
 	}
-	return say(fmt.Sprintf("I do not know the command /%s. /help lists the commands that I know.", cmd.Name), fmt.Sprintf("我不认识命令 /%s。发送 /help 查看我认识的命令。", cmd.Name))
+	return say("I do not know the command /"+cmd.Name+". /help"+cmd.At+" lists the commands that I know.", "我不认识命令 /"+cmd.Name+"。发送 /help"+cmd.At+" 查看我认识的命令。")
 }
 
 // help is the text that lists commands, after a line that says how to use them.
@@ -177,11 +176,11 @@ func howToWrite(cmd decision.Command) (en, zh string) {
 	switch {
 	case alone(cmd):
 		en, zh = "Just write to me.", "直接发消息就可以。"
-	case cmd.Self == "":
+	case cmd.At == "":
 		en, zh = "Mention me, or reply to me, also with a command.", "在群里请 @ 我，或者回复我的消息；发送命令时也一样。"
 	default:
-		en = fmt.Sprintf("Mention me (@%s), or reply to me. A command needs my name here, as in /status@%s.", cmd.Self, cmd.Self)
-		zh = fmt.Sprintf("在群里请 @%s，或者回复我的消息。命令要带上我的名字，例如 /status@%s。", cmd.Self, cmd.Self)
+		en = "Mention me (" + cmd.At + "), or reply to me. A command needs my name here, as in /status" + cmd.At + "."
+		zh = "在群里请 " + cmd.At + "，或者回复我的消息。命令要带上我的名字，例如 /status" + cmd.At + "。"
 	}
 	return en + " If you write while I am working, I read it at my next step.", zh + "我正在处理时发来的消息，会在下一步一起看到。"
 }
@@ -189,8 +188,8 @@ func howToWrite(cmd decision.Command) (en, zh string) {
 func (c *Commands) hello(cmd decision.Command, say speak) (string, bool) {
 	if alone(cmd) {
 		return say(
-			fmt.Sprintf("Hello, this is %s. Just write to me; /help shows what else I can do.", c.Project),
-			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", c.Project))
+			fmt.Sprintf("Hello, this is %s. Just write to me; /help"+cmd.At+" shows what else I can do.", c.Project),
+			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help"+cmd.At+" 查看其他用法。", c.Project))
 	}
 	en, zh := howToWrite(cmd)
 	return say(fmt.Sprintf("Hello, this is %s. %s", c.Project, en), fmt.Sprintf("你好，我是 %s。%s", c.Project, zh))
@@ -210,18 +209,8 @@ func (c *Commands) speak(cmd decision.Command) speak {
 	}
 }
 
-// Answer answers a command. In a group the commands that the answer offers have the name of the bot, without which they
-// are not for it; the help says so once, and more sends the owner to their private chat.
+// Answer answers a command.
 func (c *Commands) Answer(cmd decision.Command) (string, bool) {
-	words, ok := c.answer(cmd)
-	if cmd.Self == "" || alone(cmd) || slices.Contains([]string{"start", "help", "more"}, cmd.Name) {
-		return words, ok
-	}
-	offered := regexp.MustCompile(`(^|[^\w/])/(` + strings.Join(Names(c.Contexts), "|") + `)\b`)
-	return offered.ReplaceAllString(words, "$1/$2@"+cmd.Self), ok
-}
-
-func (c *Commands) answer(cmd decision.Command) (string, bool) {
 	say := c.speak(cmd)
 	switch cmd.Name {
 	case "start":
@@ -243,13 +232,13 @@ func (c *Commands) answer(cmd decision.Command) (string, bool) {
 	case "model":
 		return c.modelAnswer(cmd, say)
 	case "why":
-		return whyAnswer(cmd.Why, c.Zone, say)
+		return c.whyAnswer(cmd, say)
 	case "language":
 		return c.chooseLanguage(cmd, say)
 	case "compact":
 		return compactAnswer(cmd.Compaction, say)
 	case "new", "contexts", "load":
-		if words, ok := c.contextsAnswer(cmd.Contexts, say); ok {
+		if words, ok := c.contextsAnswer(cmd, say); ok {
 			return words, true
 		}
 		return c.unknownCommand(cmd, say) // contexts are off
@@ -265,8 +254,8 @@ func (c *Commands) answer(cmd decision.Command) (string, bool) {
 			key := "adapters." + addr.Platform + ".groups"
 			return say("On this platform the operator chooses what I listen to in a group, in ship.json ("+key+").", "在这个平台上，我在群里响应什么由管理员在 ship.json（"+key+"）里设置。")
 		}
-		return say("/activation works in groups only: there, my owner chooses what I listen to.",
-			"/activation 只能在群里使用：主人可以用它选择我在群里响应什么。")
+		return say("/activation"+cmd.At+" works in groups only: there, my owner chooses what I listen to.",
+			"/activation"+cmd.At+" 只能在群里使用：主人可以用它选择我在群里响应什么。")
 	default:
 		return c.unknownCommand(cmd, say)
 	}
@@ -305,8 +294,8 @@ func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool
 		if now == "" {
 			now = "auto"
 		}
-		return say("The language of my own words here: "+now+". Choose with /language en, /language zh or /language auto.",
-			"当前提示语的语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
+		return say("The language of my own words here: "+now+". Choose with /language"+cmd.At+" en, /language"+cmd.At+" zh or /language"+cmd.At+" auto.",
+			"当前提示语的语言："+now+"。可以发送 /language"+cmd.At+" en、/language"+cmd.At+" zh 或 /language"+cmd.At+" auto 来选择。")
 	}
 	if !c.MayChange(cmd) {
 		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
@@ -355,17 +344,18 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 }
 
 // whyAnswer explains from the ledger what happened to a message.
-func whyAnswer(e *journal.LedgerEntry, zone *time.Location, say speak) (string, bool) {
+func (c *Commands) whyAnswer(cmd decision.Command, say speak) (string, bool) {
+	e := cmd.Why
 	if e == nil {
 		return say("I know of no message here that went without an answer of its own.", "这里没有未单独回复的消息。")
 	}
-	en, zh := fateWords(*e)
+	en, zh := fateWords(*e, cmd.At)
 	who := e.Username
 	if who == "" {
 		who = e.UserID
 	}
 	who = platform.Inert(who)
-	at := time.UnixMilli(e.TS).In(zone).Format("2006-01-02 15:04:05")
+	at := time.UnixMilli(e.TS).In(c.Zone).Format("2006-01-02 15:04:05")
 	return say(
 		fmt.Sprintf("The message of %s from %s: %s\n(record: %s)", at, who, en, recordOf(*e)),
 		fmt.Sprintf("%s 来自 %s 的消息：%s\n（记录：%s）", at, who, zh, recordOf(*e)))
@@ -382,7 +372,7 @@ func recordOf(e journal.LedgerEntry) string {
 	return strings.Join(out, ", ")
 }
 
-func fateWords(e journal.LedgerEntry) (en, zh string) {
+func fateWords(e journal.LedgerEntry, at string) (en, zh string) {
 	switch e.Fate {
 	case journal.FateMerged:
 		return fmt.Sprintf("it came while I was working and was taken in at step %d of that work; the answer covers it.", e.Step),
@@ -399,7 +389,7 @@ func fateWords(e journal.LedgerEntry) (en, zh string) {
 		return "it was answered.", "已经回答过了。"
 	case journal.FateIgnored, journal.FateDeclined:
 	}
-	if w, ok := gateWords()[e.Reason]; ok {
+	if w, ok := gateWords(at)[e.Reason]; ok {
 		return w[0], w[1]
 	}
 	if e.Fate == journal.FateIgnored {
@@ -409,11 +399,11 @@ func fateWords(e journal.LedgerEntry) (en, zh string) {
 }
 
 // gateWords explain the reasons in the ledger, in English and Chinese.
-func gateWords() map[string][2]string {
+func gateWords(at string) map[string][2]string {
 	return map[string][2]string{
 		"unaddressed":       {"it did not speak to me, and in this group I answer only what does.", "它没有叫我，在这个群里我只响应对我说的消息。"},
 		"not_paired":        {"my owner had not let its sender in yet.", "当时主人还没有放行它的发送者。"},
-		"group_not_allowed": {"this group could not use me yet; my owner lets it in with /allow.", "当时这个群还没有开放，主人可以用 /allow 开放。"},
+		"group_not_allowed": {"this group could not use me yet; my owner lets it in with /allow" + at + ".", "当时这个群还没有开放，主人可以用 /allow" + at + " 开放。"},
 		"owner_only":        {"only my owner may give that command.", "只有主人可以使用那个命令。"},
 		"taken_back":        {"somebody recalled a message.", "有人撤回了一条消息。"},
 		"bot":               {"a bot wrote it.", "它来自一个机器人。"},
@@ -430,29 +420,29 @@ func gateWords() map[string][2]string {
 }
 
 // contextsAnswer describes the results of the commands new, contexts and load.
-func (c *Commands) contextsAnswer(a decision.ContextsAnswer, say speak) (string, bool) {
-	switch a.Are {
+func (c *Commands) contextsAnswer(cmd decision.Command, say speak) (string, bool) {
+	switch a := cmd.Contexts; a.Are {
 	case decision.ContextsNew:
-		return say("We start afresh. What was said before is archived: /contexts lists it, /load 1 brings it back.",
-			"已开始新的对话。之前的内容已归档：发送 /contexts 查看，发送 /load 1 恢复。")
+		return say("We start afresh. What was said before is archived: /contexts"+cmd.At+" lists it, /load"+cmd.At+" 1 brings it back.",
+			"已开始新的对话。之前的内容已归档：发送 /contexts"+cmd.At+" 查看，发送 /load"+cmd.At+" 1 恢复。")
 	case decision.ContextsLoaded:
 		return say("Back in: "+c.contextLine(a.Items[0], say), "已恢复："+c.contextLine(a.Items[0], say))
 	case decision.ContextsListed:
 		if len(a.Items) == 0 {
-			return say("No conversation is archived yet. /new archives this one and starts afresh.", "还没有归档的对话。/new 会归档当前对话并重新开始。")
+			return say("No conversation is archived yet. /new"+cmd.At+" archives this one and starts afresh.", "还没有归档的对话。/new"+cmd.At+" 会归档当前对话并重新开始。")
 		}
-		return say("Archived conversations, the newest first. To bring one back, send /load with its number or a few of its words.\n\n"+c.contextLines(a.Items, true, say),
-			"已归档的对话（最新在前）。发送 /load 加编号或关键词即可恢复。\n\n"+c.contextLines(a.Items, true, say))
+		return say("Archived conversations, the newest first. To bring one back, send /load"+cmd.At+" with its number or a few of its words.\n\n"+c.contextLines(a.Items, true, say),
+			"已归档的对话（最新在前）。发送 /load"+cmd.At+" 加编号或关键词即可恢复。\n\n"+c.contextLines(a.Items, true, say))
 	case decision.ContextsChoose:
 		if len(a.Items) == 0 {
 			return say("No conversation is archived yet, so there is nothing to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
 		}
-		return say("Which one do you mean? Send /load with its id.\n\n"+c.contextLines(a.Items, false, say),
-			"你指的是哪一个？请发送 /load 加它的 id。\n\n"+c.contextLines(a.Items, false, say))
+		return say("Which one do you mean? Send /load"+cmd.At+" with its id.\n\n"+c.contextLines(a.Items, false, say),
+			"你指的是哪一个？请发送 /load"+cmd.At+" 加它的 id。\n\n"+c.contextLines(a.Items, false, say))
 	case decision.ContextsEmpty:
 		return say("This conversation is still empty, so there is nothing to archive.", "当前对话还是空的，没有可以归档的内容。")
 	case decision.ContextsBusy:
-		return say("I am still working on something here. Send the command again when I am done, or send /stop first.", "我还在处理中。请等我完成后再发送这个命令，或先发送 /stop。")
+		return say("I am still working on something here. Send the command again when I am done, or send /stop"+cmd.At+" first.", "我还在处理中。请等我完成后再发送这个命令，或先发送 /stop"+cmd.At+"。")
 	case decision.ContextsFailed:
 		return say("That did not work; everything is as it was. The operator finds the reason in the log.", "没有成功，对话保持原样。管理员可以查看日志中的原因。")
 	case decision.ContextsOff:

@@ -30,6 +30,7 @@ func TestLanguageInAGroup(t *testing.T) {
 }
 
 func TestWhy(t *testing.T) {
+	h := New(Options{Zone: time.UTC})
 	say := func(en, _ string) (string, bool) { return en, true }
 	zh := func(_, zh string) (string, bool) { return zh, true }
 	for _, c := range []struct {
@@ -42,8 +43,8 @@ func TestWhy(t *testing.T) {
 		{journal.LedgerEntry{Fate: journal.FateStopped}, "was stopped", "停止"},
 		{journal.LedgerEntry{Fate: journal.FateIgnored, Reason: "something new"}, "was not for me", "不是发给我"},
 	} {
-		en, _ := whyAnswer(&c.e, time.UTC, say)
-		chinese, _ := whyAnswer(&c.e, time.UTC, zh)
+		en, _ := h.whyAnswer(decision.Command{Why: &c.e}, say)
+		chinese, _ := h.whyAnswer(decision.Command{Why: &c.e}, zh)
 		if !strings.Contains(en, c.want) || !strings.Contains(chinese, c.zh) || !strings.Contains(en, string(c.e.Fate)) {
 			t.Errorf("%+v: %q, %q", c.e, en, chinese)
 		}
@@ -75,12 +76,13 @@ func TestOrdersAreWhole(t *testing.T) {
 
 // Every answer of /why, by the reason that selects it.
 func TestWhySentences(t *testing.T) {
+	h := New(Options{Zone: time.UTC})
 	var out strings.Builder
 	row := func(name, en, zh string) { fmt.Fprintf(&out, "%s\n\t%s\n\t%s\n", name, en, zh) }
-	for _, reason := range slices.Sorted(maps.Keys(gateWords())) {
+	for _, reason := range slices.Sorted(maps.Keys(gateWords(""))) {
 		e := journal.LedgerEntry{Fate: journal.FateIgnored, Reason: reason, Username: "Ann", MessageID: "9"}
-		en, _ := whyAnswer(&e, time.UTC, func(en, _ string) (string, bool) { return en, true })
-		zh, _ := whyAnswer(&e, time.UTC, func(_, zh string) (string, bool) { return zh, true })
+		en, _ := h.whyAnswer(decision.Command{Why: &e}, func(en, _ string) (string, bool) { return en, true })
+		zh, _ := h.whyAnswer(decision.Command{Why: &e}, func(_, zh string) (string, bool) { return zh, true })
 		row("why: "+reason, strings.ReplaceAll(en, "\n", " "), strings.ReplaceAll(zh, "\n", " "))
 	}
 	for _, e := range []journal.LedgerEntry{
@@ -92,7 +94,7 @@ func TestWhySentences(t *testing.T) {
 		{Fate: journal.FateIgnored},
 		{Fate: journal.FateDeclined},
 	} {
-		en, zh := fateWords(e)
+		en, zh := fateWords(e, "")
 		row("why: "+strings.TrimSpace(string(e.Fate)+" "+e.Reason), en, zh)
 	}
 	const file = "testdata/why.golden"
@@ -119,21 +121,21 @@ func TestContextsAnswer(t *testing.T) {
 		decision.ContextsNew, decision.ContextsLoaded, decision.ContextsListed, decision.ContextsChoose, decision.ContextsEmpty, decision.ContextsBusy, decision.ContextsFailed,
 	} {
 		var en, zh string
-		_, ok := h.contextsAnswer(decision.ContextsAnswer{Are: are, Items: items}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
+		_, ok := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Are: are, Items: items}}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
 		if !ok || en == "" || zh == "" || en == zh {
 			t.Errorf("%s: %q, %q", are, en, zh)
 		}
 	}
 	say := func(en, _ string) (string, bool) { return en, true }
-	listed, _ := h.contextsAnswer(decision.ContextsAnswer{Are: decision.ContextsListed, Items: items}, say)
+	listed, _ := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Are: decision.ContextsListed, Items: items}}, say)
 	if !strings.Contains(listed, "1. trip (1970-01-01 00:00, 4 messages)\n2. c_20260102_efgh") {
 		t.Errorf("listed %q", listed)
 	}
-	choose, _ := h.contextsAnswer(decision.ContextsAnswer{Are: decision.ContextsChoose, Items: items}, say)
+	choose, _ := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Are: decision.ContextsChoose, Items: items}}, say)
 	if !strings.Contains(choose, "`c_20260102_abcd` trip") {
 		t.Errorf("choose %q", choose)
 	}
-	if words, ok := h.contextsAnswer(decision.ContextsAnswer{}, say); ok {
+	if words, ok := h.contextsAnswer(decision.Command{}, say); ok {
 		t.Errorf("without contexts: %q", words)
 	}
 }

@@ -27,12 +27,12 @@ func (c *Commands) modelAnswer(cmd decision.Command, say speak) (string, bool) {
 		return say(unableWords(now.Unable))
 	case now.Are == decision.ModelUnknown:
 		wanted := platform.Inert(strings.TrimSpace(cmd.Args))
-		return say(fmt.Sprintf("There is no model called %s. Choose one of these with /model NAME:\n\n%s", wanted, modelLines(all, false)),
-			fmt.Sprintf("没有名为 %s 的模型。可以发送 /model 名称，选择下面的一个：\n\n%s", wanted, modelLines(all, true)))
+		return say(fmt.Sprintf("There is no model called %s. Choose one of these with /model"+cmd.At+" NAME:\n\n%s", wanted, modelLines(all, false)),
+			fmt.Sprintf("没有名为 %s 的模型。可以发送 /model"+cmd.At+" 名称，选择下面的一个：\n\n%s", wanted, modelLines(all, true)))
 	}
-	en, zh := "Choose another with /model NAME", "可以发送 /model 名称 更换"
+	en, zh := "Choose another with /model"+cmd.At+" NAME", "可以发送 /model"+cmd.At+" 名称 更换"
 	if efforts {
-		en, zh = en+", and how much it thinks with /model NAME EFFORT", zh+"，或发送 /model 名称 强度 选择思考强度"
+		en, zh = en+", and how much it thinks with /model"+cmd.At+" NAME EFFORT", zh+"，或发送 /model"+cmd.At+" 名称 强度 选择思考强度"
 	}
 	return say(fmt.Sprintf("The model here is %s. %s:\n\n%s", named(now, false), en, modelLines(all, false)),
 		fmt.Sprintf("这里使用的模型是 %s。%s：\n\n%s", named(now, true), zh, modelLines(all, true)))

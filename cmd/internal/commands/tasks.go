@@ -88,8 +88,8 @@ func (c *Commands) MayManage(cmd decision.Command, t timetable.Task) bool {
 func (c *Commands) tasksAnswer(cmd decision.Command, say speak) (string, bool) {
 	order, ok := parseTaskOrder(cmd.Args)
 	if !ok {
-		return say("I do not understand that command. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
-			"我没有看懂这个命令。发送 /tasks 查看这个聊天的任务；发送 /tasks 取消 1、/tasks 暂停 1 或 /tasks 恢复 1 可更改 1 号任务。")
+		return say("I do not understand that command. /tasks"+cmd.At+" lists the tasks of this chat; /tasks"+cmd.At+" cancel 1, /tasks"+cmd.At+" pause 1 and /tasks"+cmd.At+" resume 1 change the one with number 1.",
+			"我没有看懂这个命令。发送 /tasks"+cmd.At+" 查看这个聊天的任务；发送 /tasks"+cmd.At+" 取消 1、/tasks"+cmd.At+" 暂停 1 或 /tasks"+cmd.At+" 恢复 1 可更改 1 号任务。")
 	}
 	store := taskfile.New(c.State, c.Zone)
 	all, numbers, err := store.Numbered(context.Background(), cmd.ChatKey)
@@ -103,7 +103,7 @@ func (c *Commands) tasksAnswer(cmd decision.Command, say speak) (string, bool) {
 	}
 	i := slices.IndexFunc(all, func(t timetable.Task) bool { return numbers[t.ID] == order.n })
 	if i < 0 {
-		return say(fmt.Sprintf("There is no task %d in this chat. /tasks lists them.", order.n), fmt.Sprintf("这个聊天里没有任务 %d。/tasks 查看列表。", order.n))
+		return say(fmt.Sprintf("There is no task %d in this chat. /tasks"+cmd.At+" lists them.", order.n), fmt.Sprintf("这个聊天里没有任务 %d。/tasks"+cmd.At+" 查看列表。", order.n))
 	}
 	return list.do(store, order, all[i])
 }
@@ -142,8 +142,8 @@ func (l taskList) answer(all []timetable.Task) (string, bool) {
 	}
 	text := strings.Join(lines, "\n")
 	return l.say(
-		fmt.Sprintf("%s\n\nTo end or pause one, send for example /tasks cancel %d or /tasks pause %d. To change one, tell me in your own words.", text, n, n),
-		fmt.Sprintf("%s\n\n要取消或暂停，可以发送例如 /tasks 取消 %d 或 /tasks 暂停 %d。要修改，直接告诉我即可。", text, n, n))
+		fmt.Sprintf("%s\n\nTo end or pause one, send for example /tasks"+l.cmd.At+" cancel %d or /tasks"+l.cmd.At+" pause %d. To change one, tell me in your own words.", text, n, n),
+		fmt.Sprintf("%s\n\n要取消或暂停，可以发送例如 /tasks"+l.cmd.At+" 取消 %d 或 /tasks"+l.cmd.At+" 暂停 %d。要修改，直接告诉我即可。", text, n, n))
 }
 
 // line describes a task with its next times. It returns false for a one-time task whose time has passed.

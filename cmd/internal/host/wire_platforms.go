@@ -178,10 +178,14 @@ func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) decisi
 	_, types := made.(platform.Typer)
 	kind, _, _ := strings.Cut(made.Name(), "@")
 	service, _ := h.services.Of(kind)
-	return decision.Adapter{
+	via := decision.Adapter{
 		Ref: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(made.Name(), egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
 		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument), PrivateType: service.PrivateType,
 	}
+	if named, ok := made.(platform.Mentioned); ok {
+		via.Self = named.Username
+	}
+	return via
 }
 
 // partsOf returns a function that counts the messages that a text takes, or nil if the platform does not send. If

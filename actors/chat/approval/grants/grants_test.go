@@ -205,7 +205,7 @@ func TestWords(t *testing.T) {
 	files := timed("f", 1)
 	files.Rule, files.FilesIn, files.For = "", "docs", "bob"
 	b := grants.Open([]permission.Grant{timed("a", 30), files, {ID: "s", Rule: "ls *"}}, grants.Clock{Now: at(0)})
-	got := b.Words(at(0), "telegram")
+	got := b.Words(at(0), "telegram", "")
 	for _, want := range []string{
 		"g1: for telegram\\-alice in folder \\., 30 more minutes", "g2: files directly in this folder are sent, for telegram\\-bob, 1 more minute\n", "g3: without an end",
 	} {

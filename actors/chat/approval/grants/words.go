@@ -29,10 +29,10 @@ func RulesAllowedThere(minutes int, rules []string, who string) notices.Text {
 }
 
 // FoldersAllowed says which folders a person allowed.
-func FoldersAllowed(folders []string) notices.Text {
+func FoldersAllowed(folders []string, at string) notices.Text {
 	return above(notices.Text{
-		"For 60 minutes, files that are directly in this folder are sent to this chat without asking, when you ask for them. /approvals shows this and takes it back.",
-		"60 分钟内，由你要求时，直接位于这个文件夹中的文件会不经询问发送到这个聊天。/approvals 可查看和撤销。",
+		"For 60 minutes, files that are directly in this folder are sent to this chat without asking, when you ask for them. /approvals" + at + " shows this and takes it back.",
+		"60 分钟内，由你要求时，直接位于这个文件夹中的文件会不经询问发送到这个聊天。/approvals" + at + " 可查看和撤销。",
 	}, folders)
 }
 
@@ -70,15 +70,15 @@ func Names(numbers []int) string {
 }
 
 // Words lists the active grants. It is empty if there are none.
-func (b *Book) Words(now time.Time, platform string) notices.Text {
+func (b *Book) Words(now time.Time, platform, at string) notices.Text {
 	list := b.Active(now)
 	if len(list) == 0 {
 		return notices.Text{}
 	}
 	first := Names([]int{list[0].N})
 	out := notices.Text{
-		"These run without asking. /approvals revoke " + first + " revokes one, /approvals revoke all revokes all:",
-		"以下操作目前无需询问。/approvals 撤销 " + first + " 可撤销其中一条，/approvals 撤销 全部 可全部撤销：",
+		"These run without asking. /approvals" + at + " revoke " + first + " revokes one, /approvals" + at + " revoke all revokes all:",
+		"以下操作目前无需询问。/approvals" + at + " 撤销 " + first + " 可撤销其中一条，/approvals" + at + " 撤销 全部 可全部撤销：",
 	}
 	for _, g := range list {
 		about, exact := b.about(g, now, platform), g.Rule

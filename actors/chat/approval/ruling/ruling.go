@@ -44,13 +44,13 @@ type Verdict struct {
 	Order    Order
 }
 
-// Grants returns the grants that a person gives with a decision, and what they read about that.
-func (v Verdict) Grants(t grants.Terms) ([]permission.Grant, notices.Text) {
+// Grants returns the grants that a person gives with a decision, and what they read about that. Commands in it are followed by at.
+func (v Verdict) Grants(t grants.Terms, at string) ([]permission.Grant, notices.Text) {
 	switch {
 	case v.Sense != Grant:
 		return nil, notices.Text{}
 	case v.Order.Folder:
-		return t.Folders(v.Those), grants.FoldersAllowed(grants.FoldersOf(v.Those))
+		return t.Folders(v.Those), grants.FoldersAllowed(grants.FoldersOf(v.Those), at)
 	}
 	given, _ := t.Rules(v.Said.Targets, v.Said.Minutes, v.Those)
 	return given, grants.RulesAllowed(v.Said.Minutes, v.Said.Targets)

@@ -147,6 +147,9 @@ type Adapter struct {
 	Parts   func(text string) int
 	// Documents is set if the platform can send files, for example for texts that are too long for messages.
 	Documents bool
+	// Self returns the name by which people mention the bot in texts, or empty while it is not known. It is nil if the
+	// bot has no such name.
+	Self func() string
 }
 
 // Documents are the current texts of a chat. A value never changes; newer texts are a new value with another revision.
@@ -167,7 +170,7 @@ type Command struct {
 	ChatKey messages.ChatKey
 	Name    string
 	Args    string
-	Self    string // the name by which the bot is mentioned, if it has one
+	At      string // see [Base.At]
 	Turns   int
 	Running bool
 	Waiting int // turns that no model has seen yet

@@ -82,6 +82,24 @@ func (b *Base) Unseen() []journal.Turn {
 // Group reports whether several people may write in the chat.
 func (b *Base) Group() bool { return messages.IsGroup(b.ChatType, b.Addr.Chat) }
 
+// Self returns the name by which people mention the bot in texts, or empty if there is none.
+func (b *Base) Self() string {
+	if b.Via.Self == nil {
+		return ""
+	}
+	return b.Via.Self()
+}
+
+// At returns what follows the name of a command in words for people of the chat. In a group it is the name of the bot,
+// without which a command is not for it.
+func (b *Base) At() string {
+	self := b.Self()
+	if self == "" || !b.Group() {
+		return ""
+	}
+	return "@" + self
+}
+
 // AskerOf returns who wrote a turn.
 func AskerOf(turn journal.Turn) messages.Asker {
 	return messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}

@@ -174,25 +174,21 @@ func (g *Paging) SendOutput(msg messages.AcceptIngress, turn journal.Turn) bool 
 		return false
 	}
 	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
-	order := "/" + outputCommand
-	if msg.Self != "" && messages.IsGroup(turn.Meta.ChatType, g.Addr.Chat) {
-		order += "@" + msg.Self // without the name it is not for the bot
-	}
 	back, page, ok := longtext.OutputArgs(msg.Args)
 	if !ok {
-		row.Text = g.InTheirWords(notices.OutputUsage(order))
+		row.Text = g.InTheirWords(notices.OutputUsage(g.At()))
 	} else {
-		g.outputRow(&row, order, back, page, turn.Meta.UserID)
+		g.outputRow(&row, back, page, turn.Meta.UserID)
 	}
 	g.SettleWith(msg, turn, journal.FateAnswered, "command", row)
 	return true
 }
 
 // outputRow fills in the row that answers the command.
-func (g *Paging) outputRow(row *journal.Row, order string, back, page int, who string) {
+func (g *Paging) outputRow(row *journal.Row, back, page int, who string) {
 	turnID, call, ok := g.outputOf(back, who)
 	if !ok {
-		row.Text = g.InTheirWords(notices.NoOutput(order))
+		row.Text = g.InTheirWords(notices.NoOutput(g.At()))
 		return
 	}
 	text, size, err := g.wholeOutput(turnID, call)
@@ -260,7 +256,7 @@ func (g *Paging) outputPage(tool, text string, back, page int) string {
 	}
 	out := g.InTheirWords(notices.Output(tool, len(text))) + "\n" + longtext.Fenced(part)
 	if pages > 1 {
-		out += "\n" + g.InTheirWords(notices.OutputPage(back, page, pages))
+		out += "\n" + g.InTheirWords(notices.OutputPage(back, page, pages, g.At()))
 	}
 	return out
 }

@@ -142,12 +142,12 @@ func (q *Requests) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by 
 	}
 	var say string
 	if o.Unclear {
-		say = q.Text(notices.RevokeUsage(), turn) + q.grantsWords(turn)
+		say = q.Text(notices.RevokeUsage(q.At()), turn) + q.grantsWords(turn)
 	} else {
 		gone, reason := q.revoke(by, msg.Admin, msg.RequestID, o.Numbers)
 		switch {
 		case reason == grants.Unknown:
-			say = q.Text(notices.NoGrant(), turn) + q.grantsWords(turn)
+			say = q.Text(notices.NoGrant(q.At()), turn) + q.grantsWords(turn)
 		case q.adminsUnknown() && reason != "":
 			say = q.Text(notices.AdminsUnknown(), turn)
 		case reason != "":
@@ -162,7 +162,7 @@ func (q *Requests) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by 
 
 // grantsWords lists the active grants below other words. It is empty if there are none.
 func (q *Requests) grantsWords(turn journal.Turn) string {
-	list := q.Text(q.book().Words(q.Now(), q.Addr.Platform), turn)
+	list := q.Text(q.book().Words(q.Now(), q.Addr.Platform, q.At()), turn)
 	if list == "" {
 		return ""
 	}

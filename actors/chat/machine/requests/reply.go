@@ -32,7 +32,7 @@ func (q *Requests) DecideInWords(msg messages.AcceptIngress, turn journal.Turn) 
 		return (v.ToBot || !msg.Overheard) && q.listAgain(msg, turn)
 	case ruling.Forbid:
 		if !q.adminsUnknown() {
-			return q.sayToThem(msg, turn, notices.MayNotDecide())
+			return q.sayToThem(msg, turn, notices.MayNotDecide(q.At()))
 		}
 		fallthrough
 	case ruling.Unknown:
@@ -57,7 +57,7 @@ func (q *Requests) SayUndecided(msg messages.AcceptIngress, turn journal.Turn) {
 	if len(theirs) == 0 {
 		return // they have lost their role since the message was understood
 	}
-	rows := q.HostRow(msg, turn, q.Text(notices.Undecided(strconv.Itoa(theirs[0].Request.N)), turn))
+	rows := q.HostRow(msg, turn, q.Text(notices.Undecided(strconv.Itoa(theirs[0].Request.N), q.At()), turn))
 	for _, row := range rows {
 		q.Offer(journal.EgressQueued{Row: row})
 	}
@@ -81,7 +81,7 @@ func (q *Requests) understand(msg messages.AcceptIngress, turn journal.Turn) rul
 	}
 	by := decision.AskerOf(turn)
 	m := ruling.Message{
-		Text: words, Self: msg.Self, Words: q.TakesWords(), ToBot: turnsToBot(msg), Open: q.openHere(), Theirs: q.theirs(by, msg.Admin), Own: q.causedBy(by),
+		Text: words, Self: q.Self(), Words: q.TakesWords(), ToBot: turnsToBot(msg), Open: q.openHere(), Theirs: q.theirs(by, msg.Admin), Own: q.causedBy(by),
 	}
 	if q.Group() {
 		m.Unknown = func() bool { return q.adminsUnknown() && q.CanSay(msg) }
@@ -98,7 +98,7 @@ func (q *Requests) decideThose(msg messages.AcceptIngress, turn journal.Turn, v 
 		return true
 	}
 	by := decision.AskerOf(turn)
-	given, say := v.Grants(q.terms(msg.IngressID, by.Platform+"-"+by.ID))
+	given, say := v.Grants(q.terms(msg.IngressID, by.Platform+"-"+by.ID), q.At())
 	var made []journal.ApprovalDecided
 	for _, a := range v.Those {
 		d := messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves, Reason: cutReason(v.Reason)}
@@ -210,19 +210,19 @@ func (q *Requests) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn)
 	if !ok || !slices.ContainsFunc(q.theirs(decision.AskerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
 		return false
 	}
-	return q.sayToThem(msg, turn, noticeHowToDecide(attempt))
+	return q.sayToThem(msg, turn, noticeHowToDecide(attempt, q.At()))
 }
 
-func noticeHowToDecide(a reply.Attempt) notices.Text {
+func noticeHowToDecide(a reply.Attempt, at string) notices.Text {
 	n := strconv.Itoa(a.N)
 	if a.Approves {
-		return notices.Text{"Nothing was decided. To approve request #" + n + ", send: /approve " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve " + n}
+		return notices.Text{"Nothing was decided. To approve request #" + n + ", send: /approve" + at + " " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve" + at + " " + n}
 	}
 	if a.Rest == "" {
-		return notices.Text{"Nothing was decided. To deny request #" + n + ", send: /deny " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny " + n}
+		return notices.Text{"Nothing was decided. To deny request #" + n + ", send: /deny" + at + " " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny" + at + " " + n}
 	}
 	why := n + " " + visible.Sentence(cutReason(a.Rest))
-	return notices.Text{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny " + why}
+	return notices.Text{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny" + at + " " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny" + at + " " + why}
 }
 
 // decidedWords confirms decisions to people who are not shown the outcome in another way.

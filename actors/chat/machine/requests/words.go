@@ -29,7 +29,7 @@ func (q *Requests) Words(list []journal.Asked) string {
 			continue
 		}
 		asked, others := q.asked(a.Request.Asker)
-		out = append(out, q.InTheirWords(approval.Words(a, notices.Text{}, approval.HowToAnswer(a.Request.N, asked, others, q.Group()), q.howToAllowFolder(a))))
+		out = append(out, q.InTheirWords(approval.Words(a, notices.Text{}, approval.HowToAnswer(a.Request.N, asked, others, q.Group(), q.At()), q.howToAllowFolder(a))))
 	}
 	if len(out) == 0 {
 		return ""
@@ -41,7 +41,7 @@ func (q *Requests) Words(list []journal.Asked) string {
 		}
 	}
 	if len(beside) > 0 {
-		out = append(out, q.InTheirWords(notices.Text{"Also waiting (/approvals shows them whole):", "还在等待的请求（/approvals 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
+		out = append(out, q.InTheirWords(notices.Text{"Also waiting (/approvals" + q.At() + " shows them whole):", "还在等待的请求（/approvals" + q.At() + " 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
 	}
 	return strings.Join(out, "\n\n")
 }
@@ -55,7 +55,7 @@ func (q *Requests) listWords(open []journal.Asked, msg messages.AcceptIngress, t
 	theirs := q.theirs(decision.AskerOf(turn), msg.Admin)
 	var lines []string
 	if len(theirs) > 0 {
-		lines = append(lines, q.Text(approval.DecideThese(theirs), turn))
+		lines = append(lines, q.Text(approval.DecideThese(theirs, q.At()), turn))
 		lines = append(lines, q.shownWhole(theirs, turn)...)
 	}
 	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(approval.IDsOf(theirs), a.Request.ID) })
@@ -88,7 +88,7 @@ func (q *Requests) howToAllowFolder(a journal.Asked) notices.Text {
 	if len(q.terms("", "").Folders([]journal.Asked{a})) == 0 || q.asksOthers(a.Request.Asker) || !q.TakesWords() {
 		return notices.Text{}
 	}
-	return approval.HowToAllowFolder(a.Request.N, a.Request.FilesIn, "")
+	return approval.HowToAllowFolder(a.Request.N, a.Request.FilesIn, "", q.At())
 }
 
 // WithAsks adds buttons to the last of the rows, which is the one that asks. If the person who asked may not decide,

@@ -70,7 +70,7 @@ func order(name, args string, g platform.Gate) platform.Inbound {
 }
 
 func TestAdmit(t *testing.T) {
-	say := notices.English()
+	say := notices.English("")
 	private := func(role string, in platform.Inbound) Request {
 		return Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: role, Addressed: AddressedMention}, Say: say}
 	}

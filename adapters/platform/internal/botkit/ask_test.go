@@ -64,7 +64,7 @@ func (g *gatehouse) owe() []platform.Inbound {
 			return true
 		},
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("telegram", "", chat, 0) },
-		Words: func(messages.ChatKey, string) notices.Words { return notices.English() }, PrivateType: "private", Now: func() time.Time { return g.now },
+		Words: func(messages.ChatKey, string) notices.Words { return notices.English("") }, PrivateType: "private", Now: func() time.Time { return g.now },
 		Again: func(_ context.Context, raw json.RawMessage) (platform.Inbound, bool) {
 			var text string
 			err := json.Unmarshal(raw, &text)
@@ -97,7 +97,7 @@ func (g *gatehouse) writes(id, name, text string) platform.Gate {
 		g.t.Fatal(err)
 	}
 	role, _ := g.admission.Standing(in, true)
-	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English()}).Gate
+	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English("")}).Gate
 }
 
 func (g *gatehouse) code(id string) string {
@@ -229,7 +229,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	g.down = false
 	g.restart()
 	said := g.owe()
-	if len(said) != 2 || said[0].Gate.Notice != notices.English().LetOnce || said[1].Text != "the first" || !said[1].Gate.Open || said[1].IngressID != "7~in" {
+	if len(said) != 2 || said[0].Gate.Notice != notices.English("").LetOnce || said[1].Text != "the first" || !said[1].Gate.Open || said[1].IngressID != "7~in" {
 		t.Fatalf("said %+v", said)
 	}
 	if again := g.owe(); len(again) != 0 || g.store.Role("telegram", "2") != platform.RoleStranger {
@@ -265,7 +265,7 @@ func TestWhoseCodeCounts(t *testing.T) {
 			g.writes("2", "Bob", "hello")
 			in := message(open("private"))
 			in.Text, in.Forwarded = strings.ToLower(fmt.Sprintf(x.wrap, g.code("2"))), x.forwarded
-			g.admission.Admit(t.Context(), Request{In: in, Facts: Facts{ChatType: map[bool]string{true: "group", false: messages.ChatPrivate}[x.group], Role: x.role, Addressed: AddressedMention}, Say: notices.English()})
+			g.admission.Admit(t.Context(), Request{In: in, Facts: Facts{ChatType: map[bool]string{true: "group", false: messages.ChatPrivate}[x.group], Role: x.role, Addressed: AddressedMention}, Say: notices.English("")})
 			if lets := g.store.Role("telegram", "2") == platform.RoleApproved; lets != x.lets {
 				t.Errorf("Bob is let in: %t", lets)
 			}

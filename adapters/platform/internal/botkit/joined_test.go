@@ -190,7 +190,7 @@ func TestOutcomesOfWordsAreShown(t *testing.T) {
 // allows sends /allow with a code in the owner's private chat.
 func (g *gatehouse) allows(code string) platform.Gate {
 	in := order("allow", code, open("private"))
-	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: platform.RoleOwner, Addressed: AddressedMention}, Say: notices.English()}).Gate
+	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: platform.RoleOwner, Addressed: AddressedMention}, Say: notices.English("")}).Gate
 }
 
 // The names that strangers choose for a group and themselves appear short, quoted and on one line,

@@ -46,8 +46,9 @@ type Words struct {
 	Pressed string
 }
 
-// English returns the texts for everybody who does not read Chinese.
-func English() Words {
+// English returns the texts for everybody who does not read Chinese. What follows the name of a command in them is at:
+// nothing, or @ and the name of the bot.
+func English(at string) Words {
 	return Words{
 		NotPaired:     "Hello! I only talk to people whom my owner has let in. I have asked, and your first message waits until then. You can also give my owner this code: {}",
 		NotOpen:       "Hello! I only talk to my owner.",
@@ -55,7 +56,7 @@ func English() Words {
 		GroupWantsIn:  "Somebody wants to use me in the group {}. May its members use me?",
 		GroupAdded:    "{} has added me to the group {}. May its members use me?",
 		GroupYouAdded: "You have added me to the group {}. May its members use me?",
-		MoreWait:      "More people or groups want to use me. I do not ask you about each of them now. Send /allow to see who waits.",
+		MoreWait:      "More people or groups want to use me. I do not ask you about each of them now. Send /allow" + at + " to see who waits.",
 		WhoWaits:      "These people or groups wait to be let in. Send me the code of one to let that one in:",
 		NobodyWaits:   "Nobody is waiting to be let in.",
 		LetIn:         "My owner has let you in. I answer your first message now. If you have written more, please send that again.",
@@ -67,7 +68,7 @@ func English() Words {
 		ApprovedNow:  "Paired: you may use me now. Just write to me.",
 		BadCode:      "This code is not valid: it may be mistyped, used already or expired. Please get a new one.",
 		TooMany:      "Too many codes were tried. Please try again in an hour.",
-		GroupClosed:  "This group may not use me yet. My owner can mention me here or send /allow.",
+		GroupClosed:  "This group may not use me yet. My owner can mention me here or send /allow" + at + ".",
 		GroupAllowed: "This group may use me now.",
 		OwnerOnly:    "Only my owner can do that. Nothing was changed.",
 		Approved:     "{} may use me now.",
@@ -75,14 +76,14 @@ func English() Words {
 		ApproveButton: "Approve", DenyButton: "Deny", ApprovedToast: "Approved.", DeniedToast: "Denied.", AlreadyDecided: "This was decided already.",
 		ExpiredRequest: "This request has expired. Nothing was done.", MayNotDecide: "You may not decide about this.",
 		UnknownRequest: "This request is no longer open here. Your press changed nothing.", TryAgain: "I cannot take this now. Please press again in a moment.",
-		UnseenRequest: "This request could not be shown completely yet, so it cannot be decided yet. It stays open; /approvals shows it.",
+		UnseenRequest: "This request could not be shown completely yet, so it cannot be decided yet. It stays open; /approvals" + at + " shows it.",
 		Pressed:       "The answer is in the chat.",
 		MayNotUse:     "You may not use this bot here, so nothing was done.",
 	}
 }
 
 // Chinese returns the texts for people who read Chinese.
-func Chinese() Words {
+func Chinese(at string) Words {
 	return Words{
 		IsChinese:     true,
 		NotPaired:     "你好！我只和主人放行的人对话。我已经去问主人了，你的第一条消息会一直等着。你也可以把这个代码交给我的主人：{}",
@@ -91,7 +92,7 @@ func Chinese() Words {
 		GroupWantsIn:  "有人想在群 {} 里使用我。要让群里的人使用吗？",
 		GroupAdded:    "{} 把我加进了群 {}。要让群里的人使用我吗？",
 		GroupYouAdded: "你把我加进了群 {}。要让群里的人使用我吗？",
-		MoreWait:      "还有更多人或群想使用我，我不再逐个询问。发送 /allow 可以查看谁在等待。",
+		MoreWait:      "还有更多人或群想使用我，我不再逐个询问。发送 /allow" + at + " 可以查看谁在等待。",
 		WhoWaits:      "以下的人或群在等待放行。把代码发给我，就会放行对应的一位：",
 		NobodyWaits:   "没有人在等待放行。",
 		LetIn:         "主人已经放行，我现在就回答你的第一条消息。如果之后还发过别的，请再发一次。",
@@ -103,7 +104,7 @@ func Chinese() Words {
 		ApprovedNow:  "配对成功，直接发消息就可以了。",
 		BadCode:      "这个配对码无效，或者已经用过、过期了。请重新获取一个。",
 		TooMany:      "配对码尝试次数过多，请一小时后再试。",
-		GroupClosed:  "这个群还没有开放。请主人在这里 @ 我，或者发送 /allow。",
+		GroupClosed:  "这个群还没有开放。请主人在这里 @ 我，或者发送 /allow" + at + "。",
 		GroupAllowed: "这个群现在可以使用我了。",
 		OwnerOnly:    "只有主人可以这样做，未做任何更改。",
 		Approved:     "{} 现在可以使用我了。",
@@ -111,18 +112,18 @@ func Chinese() Words {
 		ApproveButton: "批准", DenyButton: "拒绝", ApprovedToast: "已批准。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
 		ExpiredRequest: "这个请求已失效，没有执行任何操作。", MayNotDecide: "你无权审批这个请求。",
 		UnknownRequest: "这个请求已不在这里等待决定，这次点按没有改变任何内容。", TryAgain: "现在无法处理，请稍后再点一次。",
-		UnseenRequest: "这个请求还没有完整显示，暂时不能审批。请求保持等待，可以用 /approvals 查看。",
+		UnseenRequest: "这个请求还没有完整显示，暂时不能审批。请求保持等待，可以用 /approvals" + at + " 查看。",
 		Pressed:       "回复在聊天里。",
 		MayNotUse:     "你无权在这里使用这个机器人，未执行任何操作。",
 	}
 }
 
-// For returns the texts in one of the languages.
+// For returns the texts in one of the languages, without the name of the bot.
 func For(chinese bool) Words {
 	if chinese {
-		return Chinese()
+		return Chinese("")
 	}
-	return English()
+	return English("")
 }
 
 // Fill replaces the placeholders in a text by values. Placeholders inside a value are not replaced.

@@ -10,7 +10,7 @@ import (
 // TestWords checks that every text exists in both languages, with the same placeholders, and is
 // short enough for its place.
 func TestWords(t *testing.T) {
-	en, zh := reflect.ValueOf(English()), reflect.ValueOf(Chinese())
+	en, zh := reflect.ValueOf(English("")), reflect.ValueOf(Chinese(""))
 	for i := range en.NumField() {
 		if en.Field(i).Kind() != reflect.String {
 			continue
@@ -26,10 +26,10 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s is too long", name)
 		}
 	}
-	if got := Fill(English().Approved, "{} of {}"); got != "{} of {} may use me now." {
+	if got := Fill(English("").Approved, "{} of {}"); got != "{} of {} may use me now." {
 		t.Errorf("filled: %q", got)
 	}
-	if got := Fill(English().GroupAdded, "{}", "{} too"); got != "{} has added me to the group {} too. May its members use me?" {
+	if got := Fill(English("").GroupAdded, "{}", "{} too"); got != "{} has added me to the group {} too. May its members use me?" {
 		t.Errorf("filled: %q", got)
 	}
 }
