@@ -294,6 +294,9 @@ func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool
 		if now == "" {
 			now = "auto"
 		}
+		if !c.MayChange(cmd) {
+			return say("The language of my own words here: "+now+". In a group, only my owner can choose it.", "当前提示语的语言："+now+"。在群里只有主人可以选择。")
+		}
 		return say("The language of my own words here: "+now+". Choose with /language"+cmd.At+" en, /language"+cmd.At+" zh or /language"+cmd.At+" auto.",
 			"当前提示语的语言："+now+"。可以发送 /language"+cmd.At+" en、/language"+cmd.At+" zh 或 /language"+cmd.At+" auto 来选择。")
 	}

@@ -19,13 +19,21 @@ import (
 
 var update = flag.Bool("update", false, "write the wanted words")
 
-// In a group, people without a role cannot change the bot's language.
-func TestLanguageInAGroup(t *testing.T) {
-	h := New(Options{Role: func(_, _ string) string { return "" }})
+// In a group, people without a role cannot change the bot's language or the model, and are not offered to.
+func TestChoicesInAGroup(t *testing.T) {
+	h := New(Options{
+		Role:   func(_, _ string) string { return "" },
+		Models: func() []decision.ModelChoice { return []decision.ModelChoice{{Name: "main"}, {Name: "deep"}} },
+	})
 	say := func(en, _ string) (string, bool) { return en, true }
-	cmd := decision.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
-	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only my owner") {
-		t.Errorf("got %q", got)
+	cmd := decision.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", By: messages.Asker{Platform: "telegram", ID: "7"}}
+	for _, cmd.Args = range []string{"zh", ""} {
+		if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only my owner can choose") {
+			t.Errorf("/language %s: %q", cmd.Args, got)
+		}
+	}
+	if got, _ := h.modelAnswer(cmd, say); !strings.Contains(got, "only my owner can choose") {
+		t.Errorf("/model: %q", got)
 	}
 }
 

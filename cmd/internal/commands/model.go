@@ -34,6 +34,9 @@ func (c *Commands) modelAnswer(cmd decision.Command, say speak) (string, bool) {
 	if efforts {
 		en, zh = en+", and how much it thinks with /model"+cmd.At+" NAME EFFORT", zh+"，或发送 /model"+cmd.At+" 名称 强度 选择思考强度"
 	}
+	if !c.MayChange(cmd) {
+		en, zh = "In a group only my owner can choose another", "在群里只有主人可以更换"
+	}
 	return say(fmt.Sprintf("The model here is %s. %s:\n\n%s", named(now, false), en, modelLines(all, false)),
 		fmt.Sprintf("这里使用的模型是 %s。%s：\n\n%s", named(now, true), zh, modelLines(all, true)))
 }
