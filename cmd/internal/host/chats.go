@@ -9,7 +9,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -47,10 +46,10 @@ func (t *titles) put(key messages.ChatKey, at time.Time, text string) {
 
 // chatLister lists the chats of one platform, newest first, with titles.
 func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Context, most int) ([]web.ChatSummary, error) {
-	memory := &titles{known: map[messages.ChatKey]title{}}
+	memory, desk := &titles{known: map[messages.ChatKey]title{}}, h.desk()
 	prefix := name + "-chat-"
 	return func(ctx context.Context, most int) ([]web.ChatSummary, error) {
-		all, err := query.ListChats(ctx, h.store)
+		all, err := desk.ListChats(ctx)
 		if err != nil {
 			return nil, err
 		}

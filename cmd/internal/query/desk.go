@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"time"
@@ -29,6 +28,8 @@ type Desk struct {
 	state string
 	store *filestore.Store // nil if the folder does not exist yet
 	index *searchindex.Index
+	// latest is used by lists of chats.
+	latest *latest
 	// preferences are those of the chats. A host changes them, too, so the desk has the host's.
 	preferences *agentdir.Preferences
 	// chat asks one chat. Questions and answers are those of the chat's actor.
@@ -43,7 +44,7 @@ type Desk struct {
 
 // New makes the desk of a running host. chat asks the actor of a chat.
 func New(state string, store *filestore.Store, index *searchindex.Index, preferences *agentdir.Preferences, log *slog.Logger, chat func(ctx context.Context, question any) (any, error)) *Desk {
-	return &Desk{state: state, store: store, index: index, preferences: preferences, log: log, chat: chat, live: true, by: operator(), said: "operator"}
+	return &Desk{state: state, store: store, index: index, latest: &latest{}, preferences: preferences, log: log, chat: chat, live: true, by: operator(), said: "operator"}
 }
 
 // InConsole is the desk for the orders of people who use the console in a browser. They decide as the web chat's owner
@@ -80,7 +81,7 @@ func OpenStopped(o StoppedOptions) (*Desk, error) {
 // Stopped makes a desk for a store that is already open. [Desk.Close] closes the store.
 func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
-		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
+		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), latest: &latest{}, chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
 		preferences: agentdir.NewPreferences(chatfile.New(store.ChatDir), o.StoreLogger),
 		by:          operator(), said: "operator", log: cmp.Or(o.StoreLogger, slog.New(slog.DiscardHandler)),
 	}
@@ -203,12 +204,9 @@ type ChatLine struct {
 	Running   bool             `json:"running,omitempty"` // only in the console's list
 }
 
-// Chats lists the chats, the most recently changed first.
+// Chats lists the chats, those with the newest turns first.
 func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
-	if d.store == nil {
-		return []ChatLine{}, nil
-	}
-	lines, err := ListChats(ctx, d.store)
+	lines, err := d.ListChats(ctx)
 	names, running := NewNames(d.state), map[messages.ChatKey]bool{}
 	if d.named && err == nil {
 		running = d.running(ctx)
@@ -253,34 +251,28 @@ func (d *Desk) name(n int, line func(i int) (key messages.ChatKey, name *string)
 	}
 }
 
-// ListChats lists the chats of a store, the most recently changed first.
-func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
+// ListChats lists the chats without their names and states, those with the newest turns first.
+func (d *Desk) ListChats(ctx context.Context) ([]ChatLine, error) {
 	out := []ChatLine{}
-	for key, err := range store.Chats(ctx) {
+	if d.store == nil {
+		return out, nil
+	}
+	was, now := d.latest.known.Load(), map[messages.ChatKey]read{}
+	for key, err := range d.store.Chats(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, ChatLine{ChatKey: key, UpdatedAt: changed(store, key)})
+		if was != nil {
+			now[key] = (*was)[key]
+		}
+		now[key] = now[key].again(d.store, key)
+		out = append(out, ChatLine{ChatKey: key, UpdatedAt: now[key].of()})
 	}
+	d.latest.known.Store(&now)
 	sort.Slice(out, func(i, j int) bool {
 		return cmp.Or(out[j].UpdatedAt.Compare(out[i].UpdatedAt), cmp.Compare(out[i].ChatKey, out[j].ChatKey)) < 0
 	})
 	return out, nil
-}
-
-// changed is when a chat was last written, or zero if unknown.
-func changed(store *filestore.Store, key messages.ChatKey) time.Time {
-	dir, err := store.ChatDir(key)
-	if err != nil {
-		return time.Time{}
-	}
-	var last time.Time
-	for _, name := range []string{"history.jsonl", "journal.jsonl"} {
-		if info, err := os.Stat(filepath.Join(dir, "messages", name)); err == nil && info.ModTime().After(last) {
-			last = info.ModTime()
-		}
-	}
-	return last
 }
 
 // ChatDocument is one chat with its messages.
