@@ -54,6 +54,33 @@ func (d *Deciders) Of(c approval.Claim) []approval.Decider {
 	return out
 }
 
+// Named returns who may decide a request, also those who cannot be reached in private. A task's requests are treated as
+// in [Deciders.Of].
+func (d *Deciders) Named(c approval.Claim) []query.ApprovalDecider {
+	var out []query.ApprovalDecider
+	if d.May(approval.Claim{ChatKey: c.ChatKey, Platform: nameWeb, Person: string(query.DeciderConsole)}) {
+		out = append(out, query.ApprovalDecider{Role: query.DeciderConsole})
+	}
+	if a, ok := c.ChatKey.Address(); ok && a.Platform == "task" {
+		if c, ok = d.taskClaim(c); !ok {
+			return out
+		}
+	}
+	if d.Access() == nil {
+		return out
+	}
+	c.Platform = groupOf(c.ChatKey).platform
+	kind, _, _ := strings.Cut(c.Platform, "@")
+	for _, who := range d.candidates(c.Platform, kind, c) {
+		c.Person, c.Admin = who.Person, who.Role == approval.DeciderAdmin
+		listed := slices.ContainsFunc(out, func(o query.ApprovalDecider) bool { return o.ID == who.Person })
+		if !listed && mayDecide(d.Approvers(), d.Role, c) {
+			out = append(out, query.ApprovalDecider{Role: who.Role, ID: who.Person, Name: cmp.Or(who.Name, d.personName(c.Platform, who.Person))})
+		}
+	}
+	return out
+}
+
 // AdminsUnknown reports whether the administrators of a chat's group are unknown, or of the group of a task's chat.
 func (d *Deciders) AdminsUnknown(key messages.ChatKey) bool {
 	if a, ok := key.Address(); ok && a.Platform == "task" {
@@ -82,8 +109,11 @@ func (d *Deciders) candidates(bot, kind string, c approval.Claim) []approval.Dec
 				}
 			}
 		default:
-			if named, id, ok := strings.Cut(who, "-"); ok && named == kind {
+			named, id, _ := strings.Cut(who, "-")
+			if _, other := d.Services.Of(named); named == kind {
 				who = id
+			} else if other {
+				continue
 			}
 			out = append(out, approval.Decider{Person: who, Role: approval.DeciderApprover})
 		}

@@ -106,7 +106,7 @@ func (h *Host) children(ctx context.Context) ([]string, error) {
 
 // desk answers questions about the chats of this host.
 func (h *Host) desk() *query.Desk {
-	return query.New(h.opts.State, h.store, h.index, h.preferences, h.log, h.askChat)
+	return query.New(h.opts.State, h.store, h.index, h.preferences, h.log, h.askChat, h.deciders.Named)
 }
 
 // askChatFor bounds one question to one chat. The order to delete it has the time of a deletion besides.

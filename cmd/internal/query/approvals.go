@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
@@ -32,6 +33,10 @@ type ApprovalLine struct {
 	Asker   string    `json:"asker,omitempty"`
 	Asked   time.Time `json:"asked"`
 	Expires time.Time `json:"expires"`
+	// AskerName is the name of the asker when they asked.
+	AskerName string `json:"askerName,omitempty"`
+	// Deciders are who may decide by the settings as they are now. A stopped host does not know them.
+	Deciders []ApprovalDecider `json:"deciders,omitempty"`
 	// Unseen is set while the request has not been shown to people of the chat.
 	Unseen *ApprovalUnseen `json:"unseen,omitempty"`
 }
@@ -43,6 +48,16 @@ type ApprovalUnseen struct {
 	// Reason is why sending fails, as in the outbox. It is empty while the message is being sent.
 	Reason string `json:"reason,omitempty"`
 }
+
+// ApprovalDecider is somebody who may decide a request.
+type ApprovalDecider struct {
+	Role approval.DeciderRole `json:"role"`
+	ID   string               `json:"id,omitempty"` // the platform's
+	Name string               `json:"name,omitempty"`
+}
+
+// DeciderConsole is the role of whoever is logged in to the console as the owner.
+const DeciderConsole approval.DeciderRole = "console"
 
 // ApprovalOrder decides about requests of a chat.
 type ApprovalOrder struct {
@@ -85,7 +100,7 @@ func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines := approvalLines(key, view.Messages)
+		lines := d.approvalLines(key, view.Messages)
 		if len(lines) == 0 {
 			return nil, nil
 		}
@@ -106,15 +121,20 @@ func (d *Desk) waking(ctx context.Context, q Asked) ([]messages.ChatKey, error) 
 	return keys, err
 }
 
-func approvalLines(key messages.ChatKey, list []uimessage.Message) []ApprovalLine {
+func (d *Desk) approvalLines(key messages.ChatKey, list []uimessage.Message) []ApprovalLine {
 	var out []ApprovalLine
+	names, group := map[string]string{}, false // of those who wrote
 	for _, m := range list {
 		t := journal.NewTurn(m)
+		if m.Role == uimessage.RoleUser {
+			names[t.Meta.UserID], group = t.Meta.Username, messages.IsGroup(t.Meta.ChatType, t.Meta.ChatID)
+		}
 		for _, r := range t.Requests {
 			if call, ok := t.Call(r.CallID); ok && r.Answer == journal.AnswerOpen {
 				out = append(out, ApprovalLine{
 					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
-					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
+					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(), AskerName: names[r.Asker],
+					Deciders: d.deciders(approval.Claim{ChatKey: key, Group: group, Asker: r.Asker}),
 				})
 			}
 		}

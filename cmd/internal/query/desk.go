@@ -12,6 +12,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -37,14 +38,16 @@ type Desk struct {
 	live bool
 	by   messages.Asker // who decides and revokes
 	said string         // who gives the other orders
-	log  *slog.Logger
+	// deciders are who may decide about a request.
+	deciders func(approval.Claim) []ApprovalDecider
+	log      *slog.Logger
 	// named says that lists have the names of chats. Commands look them up themselves.
 	named bool
 }
 
-// New makes the desk of a running host. chat asks the actor of a chat.
-func New(state string, store *filestore.Store, index *searchindex.Index, preferences *agentdir.Preferences, log *slog.Logger, chat func(ctx context.Context, question any) (any, error)) *Desk {
-	return &Desk{state: state, store: store, index: index, latest: &latest{}, preferences: preferences, log: log, chat: chat, live: true, by: operator(), said: "operator"}
+// New makes the desk of a running host. chat asks the actor of a chat, and deciders says who may decide about a request.
+func New(state string, store *filestore.Store, index *searchindex.Index, preferences *agentdir.Preferences, log *slog.Logger, chat func(ctx context.Context, question any) (any, error), deciders func(approval.Claim) []ApprovalDecider) *Desk {
+	return &Desk{state: state, store: store, index: index, latest: &latest{}, preferences: preferences, log: log, chat: chat, deciders: deciders, live: true, by: operator(), said: "operator"}
 }
 
 // InConsole is the desk for the orders of people who use the console in a browser. They decide as the web chat's owner
@@ -83,7 +86,7 @@ func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
 		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), latest: &latest{}, chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
 		preferences: agentdir.NewPreferences(chatfile.New(store.ChatDir), o.StoreLogger),
-		by:          operator(), said: "operator", log: cmp.Or(o.StoreLogger, slog.New(slog.DiscardHandler)),
+		by:          operator(), said: "operator", deciders: func(approval.Claim) []ApprovalDecider { return nil }, log: cmp.Or(o.StoreLogger, slog.New(slog.DiscardHandler)),
 	}
 }
 

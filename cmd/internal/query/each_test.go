@@ -35,7 +35,7 @@ func TestOneUnreadableChat(t *testing.T) {
 			return messages.OutboxReply{ChatKey: ask.ChatKey, Err: "the chat's data cannot be read or written now"}, nil
 		}
 		return messages.OutboxReply{ChatKey: ask.ChatKey, Items: []messages.OutboxItem{{ID: "x", State: messages.OutboxParked}}}, nil
-	})
+	}, nil)
 	lines, err := d.Outbox(t.Context(), Asked{})
 	if err != nil || len(lines) != 1 || lines[0].ChatKey != "web-chat-good" {
 		t.Errorf("all chats: %+v, %v", lines, err)
@@ -64,7 +64,7 @@ func TestListsMarkPausedChats(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), nil)
+	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), nil, nil)
 	for who, desk := range map[string]*Desk{"commands": d, "the console": d.InConsole()} {
 		lines, err := desk.Chats(t.Context(), Asked{})
 		if err != nil || len(lines) != 2 {

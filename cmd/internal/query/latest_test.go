@@ -28,7 +28,7 @@ func newListed(t *testing.T) *listed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	l.desk = New(l.state, store, nil, nil, slog.New(slog.DiscardHandler), nil)
+	l.desk = New(l.state, store, nil, nil, slog.New(slog.DiscardHandler), nil, nil)
 	return l
 }
 

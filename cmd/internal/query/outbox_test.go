@@ -33,7 +33,7 @@ func TestOutboxAfterACheckpoint(t *testing.T) {
 	}
 	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), func(context.Context, any) (any, error) {
 		return messages.OutboxReply{Items: []messages.OutboxItem{{ID: "a/2"}}}, nil
-	})
+	}, nil)
 	if lines, err := d.Outbox(t.Context(), Asked{}); err != nil || len(lines) != 1 {
 		t.Errorf("%+v, %v", lines, err)
 	}

@@ -1,0 +1,64 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// A list of requests has the name of who asked, and who may decide.
+func TestApprovalsNamePeople(t *testing.T) {
+	const key = messages.ChatKey("telegram-chat--5")
+	state := t.TempDir()
+	store, err := filestore.Open(filestore.Options{Dir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	write(t, filepath.Join(state, "chat", string(key), "messages", "journal.jsonl"), "{}\n")
+	said := func(id, user, name string) uimessage.Message {
+		meta := uimessage.Metadata{UserID: user, Username: name, ChatType: messages.ChatGroup}
+		return uimessage.Message{ID: id, Role: uimessage.RoleUser, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: "hello"}}}
+	}
+	asked := journal.WithRequests(uimessage.Metadata{}, []journal.Request{{ID: "r", CallID: "c", N: 1, Asker: "2"}}, 0)
+	view := messages.ViewReply{ChatKey: key, Messages: []uimessage.Message{
+		said("m1", "2", "Benjamin"), said("m2", "2", "Ben"), said("m3", "3", "Cleo"),
+		{ID: "a", Role: uimessage.RoleAssistant, Metadata: asked.Raw(), Parts: []uimessage.Part{
+			uimessage.Tool{ToolCallID: "c", Name: "exec_shell", State: uimessage.ToolApprovalRequested, Input: json.RawMessage(`{}`), Approval: &uimessage.Approval{ID: "r"}},
+		}},
+	}}
+	var claims []approval.Claim
+	deciders := []ApprovalDecider{{Role: approval.DeciderOwner, ID: "1", Name: "Ann"}}
+	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), func(_ context.Context, q any) (any, error) {
+		if _, ok := q.(messages.OutboxQuery); ok {
+			return messages.OutboxReply{}, nil
+		}
+		return view, nil
+	}, func(c approval.Claim) []ApprovalDecider {
+		claims = append(claims, c)
+		return deciders
+	})
+	lines, err := d.Approvals(t.Context(), Asked{ChatKey: key})
+	if err != nil || len(lines) != 1 {
+		t.Fatalf("%+v, %v", lines, err)
+	}
+	if got := lines[0]; got.AskerName != "Ben" || got.Asker != "2" {
+		t.Errorf("asked by %q, %q", got.AskerName, got.Asker)
+	}
+	if diff := cmp.Diff(deciders, lines[0].Deciders); diff != "" {
+		t.Errorf("who may decide (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]approval.Claim{{ChatKey: key, Group: true, Asker: "2"}}, claims); diff != "" {
+		t.Errorf("asked about (-want +got):\n%s", diff)
+	}
+}
