@@ -209,6 +209,22 @@ func TestViewersSeeCounts(t *testing.T) {
 	}
 }
 
+// A failure of the host may quote settings with names of people, so viewers do not read its words either.
+func TestViewersDoNotReadFailures(t *testing.T) {
+	served := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"failure":{"code":2,"what":"`+marker+`","help":"`+marker+`","later":"`+marker+`"}}`)
+	})})
+	p := newPage(t, func(o *web.Options) { o.Console = served })
+	for _, path := range []string{"api/ask/usage", "api/ask/models"} {
+		if w := p.do(t, 0, "GET", path, viewerToken); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"failure":{"code":2}}` {
+			t.Errorf("%s: a viewer reads %d %s", path, w.Code, w.Body)
+		}
+		if w := p.do(t, 0, "GET", path, ownerToken); strings.Count(w.Body.String(), marker) != 3 {
+			t.Errorf("%s: the owner reads %s", path, w.Body)
+		}
+	}
+}
+
 // The list of chats is sent again only after a change, and the tag of one role does not count for another.
 func TestChatsHaveATag(t *testing.T) {
 	p := newPage(t, nil)

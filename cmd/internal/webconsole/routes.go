@@ -47,26 +47,31 @@ type chatCounts struct {
 	Effort  string           `json:"effort,omitempty"`
 }
 
-// usage is what viewers see of the answer ask/usage: not who used how much.
+// answer is what viewers see of an answer of ask: of a failure not the words, which may have names in them.
+type answer[T any] struct {
+	Failure *struct {
+		Code int `json:"code"`
+	} `json:"failure,omitempty"`
+	Value *T `json:"value,omitempty"`
+}
+
+// usage is what viewers see of the value of ask/usage: not who used how much.
 type usage struct {
-	Failure json.RawMessage `json:"failure,omitempty"`
-	Value   *struct {
-		Usage []struct {
-			Day          string           `json:"day"`
-			ChatKey      messages.ChatKey `json:"chatKey"`
-			Model        string           `json:"model"`
-			Work         string           `json:"work,omitempty"`
-			Calls        int              `json:"calls"`
-			InputTokens  int64            `json:"inputTokens"`
-			CachedTokens int64            `json:"cachedTokens"`
-			OutputTokens int64            `json:"outputTokens"`
-			Seconds      float64          `json:"seconds,omitempty"`
-			Characters   int64            `json:"characters,omitempty"`
-			USD          float64          `json:"usd"`
-		} `json:"usage"`
-		Limits json.RawMessage `json:"limits,omitempty"`
-		Today  string          `json:"today"`
-	} `json:"value,omitempty"`
+	Usage []struct {
+		Day          string           `json:"day"`
+		ChatKey      messages.ChatKey `json:"chatKey"`
+		Model        string           `json:"model"`
+		Work         string           `json:"work,omitempty"`
+		Calls        int              `json:"calls"`
+		InputTokens  int64            `json:"inputTokens"`
+		CachedTokens int64            `json:"cachedTokens"`
+		OutputTokens int64            `json:"outputTokens"`
+		Seconds      float64          `json:"seconds,omitempty"`
+		Characters   int64            `json:"characters,omitempty"`
+		USD          float64          `json:"usd"`
+	} `json:"usage"`
+	Limits json.RawMessage `json:"limits,omitempty"`
+	Today  string          `json:"today"`
 }
 
 // table is the interface between the page and the server, at /console/api/. The documents are those that the command
@@ -120,8 +125,8 @@ func table() map[string]row {
 		"GET gauges":     {control: "GET /control/gauges", viewer: whole},
 		"GET chats":      {control: "GET /control/chats", viewer: part[[]chatLine], etag: true},
 		"GET chat":       {control: "GET /control/chat", viewer: part[chatCounts]},
-		"GET ask/models": {control: "GET /control/ask/models", viewer: whole},
-		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: part[usage]},
+		"GET ask/models": {control: "GET /control/ask/models", viewer: part[answer[json.RawMessage]]},
+		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: part[answer[usage]]},
 		"GET actors":     {control: "GET /control/actors", viewer: whole},
 	}
 	for _, route := range []string{
