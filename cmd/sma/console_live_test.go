@@ -50,6 +50,9 @@ func (c *consoleWorld) testApproval(t *testing.T) {
 	if got := p.Eval(`document.querySelector('#root article pre').textContent`); !strings.Contains(got, command) {
 		t.Errorf("the inbox shows %q, want in it the bytes %q", got, command)
 	}
+	if got := p.Eval(`[...document.querySelectorAll('#root article .line')].map((e) => e.textContent).join(' ')`); !strings.Contains(got, "asked by Ann") || !strings.Contains(got, "may decide: whoever is logged in here") {
+		t.Errorf("the inbox says of people %q", got)
+	}
 	digest := p.Eval(`fetch('/console/api/approvals').then((r) => r.json()).then((all) => all[0].digest)`)
 	if _, err := os.Stat(filepath.Join(c.dir, "ran.txt")); err == nil {
 		t.Error("it ran before anybody decided")

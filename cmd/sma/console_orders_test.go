@@ -107,11 +107,12 @@ func (c *consoleWorld) testPeople(t *testing.T) {
 func (c *consoleWorld) testSkills(t *testing.T) {
 	t.Helper()
 	skill := func(words string) {
-		c.write(".ship/skills/pruning/SKILL.md", "---\nname: pruning\ndescription: How to prune.\n---\n\n"+words+"\n")
+		c.write(".ship/skills/pruning/SKILL.md", "---\nname: pruning\ndescription: How to prune.\nallowed-tools: read_file no_such_tool\n---\n\n"+words+"\n")
 	}
 	skill("Cut in March.")
 	p := c.page(t)
 	p.show("skills")
+	p.Until(`[...document.querySelectorAll('#root td div.warn')].map((e) => e.textContent).join() === 'unknown here: no_such_tool'`)
 	p.press("tr", "Read and approve", "pruning")
 	p.Until(`document.querySelector('#root .box pre')?.textContent.includes('Cut in March.')`)
 	skill("Cut everything.")

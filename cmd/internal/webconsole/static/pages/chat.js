@@ -1,4 +1,4 @@
-// The page of one chat: what happens in it now, what it waits for, and its history as it is stored.
+// One chat: what happens in it now, what it waits for, and its history as it is stored.
 import { asked, button, confirm, div, every, facts as line, fill, follow, get, h, h2, keyed, label, num, p, post, say, span, text, texts, time, when } from './parts.js';
 import approvals from './approvals.js';
 import outbox from './outbox.js';
@@ -43,18 +43,12 @@ function facts(doc) {
 // Chat shows one chat and reads it again when something has happened in it.
 class Chat {
   constructor(root, key, me, signal) {
-    Object.assign(this, { key, me, signal, first: Infinity, doc: null });
-    this.name = h('strong');
-    this.state = span();
-    this.facts = div();
+    Object.assign(this, { key, me, signal, first: Infinity, name: h('strong'), state: span(), facts: div(), list: div(), queue: div(), side: div() });
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
     this.more.hidden = true;
-    this.list = div();
-    this.queue = div();
     this.waiting = h('div', { hidden: true }, h2(t.waiting), this.queue);
     this.empty = h('p', { class: 'hint', hidden: true }, t.empty);
-    this.side = div();
     this.draw = keyed(this.list, (m) => this.one(m), (m) => m.id);
     this.drawQueue = keyed(this.queue, (m) => message(m, {}), (m) => m.id);
     const texts = me.role !== 'viewer';

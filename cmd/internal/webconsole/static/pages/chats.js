@@ -1,4 +1,4 @@
-// The page chats: all chats of all platforms, the most recently changed first.
+// All chats, those with the newest messages first.
 import { ago, asked, div, dollars, every, fill, finder, get, h, list, num, select, span, text, texts, when } from './parts.js';
 import { daysAgo, sums, tokens as used } from './usage.js';
 
@@ -7,7 +7,7 @@ const t = texts({
   month: ['in the last 30 days', '最近 30 天'],
 });
 
-export const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split('-chat-', 1)[0]);
+const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split('-chat-', 1)[0]);
 
 function row(c, spent) {
   return h('a', { href: `#/chat/${encodeURIComponent(c.chatKey)}`, class: 'chat', title: when(c.updatedAt) },

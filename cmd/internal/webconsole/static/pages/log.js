@@ -1,5 +1,5 @@
-// The end of the audit log: what happened in which chat, run and request, never what was said.
-import { asked, bar, chat, code, empty, every, finder, h, keyed, label, language, num, select, span, text, texts } from './parts.js';
+// The end of the audit log, which never has what was said.
+import { asked, chat, code, div, empty, every, finder, h, keyed, label, language, num, select, span, text, texts } from './parts.js';
 
 const t = texts({
   title: ['Log', '日志'], none: ['Nothing was logged.', '没有日志。'],
@@ -43,9 +43,7 @@ export default {
     const [none, unmatched] = [empty(t.none, t.about), h('p', { class: 'hint', hidden: true }, t.unmatched)];
     const place = h('ol', { class: 'log' });
     none.hidden = true;
-    const head = bar(filter, kind, last, h('label', null, follow, ' ', t.follow));
-    head.classList.add('sticky');
-    root.append(head, none, unmatched, place);
+    root.append(div('bar sticky', filter, kind, last, h('label', null, follow, ' ', t.follow)), none, unmatched, place);
 
     let lines = [];
     const update = keyed(place, ({ l }) => row(l, only), (line) => line.key);

@@ -2,7 +2,7 @@
 import { asked, button, code, div, fill, h, label, num, p, span, text, texts, visible, when, words } from './parts.js';
 
 const t = texts({
-  role: { user: ['User', '用户'], assistant: ['Assistant', '助手'], system: ['System', '系统'] }, step: [(n) => `Step ${n}`, (n) => `第 ${n} 步`], reasoning: ['Reasoning', '思考'],
+  role: { user: ['User', '用户'], assistant: ['Assistant', '助手'] }, step: [(n) => `Step ${n}`, (n) => `第 ${n} 步`], reasoning: ['Reasoning', '思考'],
   input: ['Input', '输入'], output: ['Result', '结果'], raw: 'JSON', more: [(n) => `Show all ${n} characters`, (n) => `显示全部 ${n} 个字符`],
   summary: [(n) => `Summary of ${n} earlier messages`, (n) => `${n} 条较早消息的摘要`], from: ['from ', '从 '], to: [' to ', ' 到 '],
   gap: ['Messages that could not be read', '无法读取的消息'], originals: ['Show the originals', '显示原始消息'], aged: ['Large results were archived', '较大的结果已归档'],
@@ -106,7 +106,7 @@ export function later(promise, draw) {
   return place;
 }
 
-// archived opens an archive: what a summary folded, what people went back from, or a message before its results were archived.
+// archived opens an archive: what a summary folded or people went back from, or a message with its large results.
 export const archived = (name, id, o) => typeof id === 'string' && o.key && folded(name, () => later(asked('archives', { of: `${o.key}\n${id}` }, o.signal),
   (doc) => doc.messages.map((m) => message(m, { ...o, back: null }))));
 

@@ -1,4 +1,4 @@
-// Messages that are not delivered yet, and those that were parked until somebody decides about them.
+// Messages that are not delivered yet, and those that are parked.
 import { ago, bar, box, button, cards, chat, confirm, empty, every, facts, fill, get, h, label, p, post, redraw, say, text, texts, unsent, when } from './parts.js';
 
 const t = texts({
@@ -41,7 +41,7 @@ function card(l, orders, again) {
 
 export default {
   title: t.title,
-  // With a key it shows only the messages of that chat, as part of another page.
+  // With a key it is part of another page, for that chat.
   async show(root, { params: { key }, signal, me }) {
     const all = bar();
     root.append(all);

@@ -1,4 +1,4 @@
-// The page overview: whether the host works, and how busy it is.
+// Whether the host works, and how busy it is.
 import { ago, bytes, code, div, every, fill, get, h, h2, num, p, span, table, text, texts, when } from './parts.js';
 
 const t = texts({

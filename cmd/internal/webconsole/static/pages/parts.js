@@ -1,4 +1,4 @@
-// Parts that several pages are made of, and all that they need of the other files.
+// Parts of several pages, and all that these need of the other files.
 import { $, div, fill, h, num, p, say, span, table, text } from '../dom.js';
 import { words } from '../text.js';
 
@@ -41,7 +41,7 @@ export const trouble = (problems) => (problems ?? []).map((f) => p('bad', text(`
 // visible writes characters that cannot be seen as escapes.
 export const visible = (s) => s.replace(/(?![\n\t])\p{C}|[\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 
-// unseen is a word that only screen readers say, as the head of a column that explains itself.
+// unseen is a word that only screen readers say.
 export const unseen = (what) => span('hidden', what);
 
 export const box = (...children) => h('article', { class: 'box' }, children);

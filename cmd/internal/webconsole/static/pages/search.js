@@ -1,4 +1,4 @@
-// The page search: words in the messages of all chats, also in those that were archived.
+// Words in the messages of all chats, also in archived ones.
 import { box, chat, facts, finder, get, h, num, p, text, texts, time } from './parts.js';
 import { folded, message } from './message.js';
 

@@ -1,4 +1,4 @@
-// What the agent can do: skills, the tools of every request, and MCP servers with theirs.
+// What the agent can do: skills, tools, and MCP servers with theirs.
 import { asked, bar, box, button, bytes, cards, code, div, empty, every, exact, facts, fill, get, h, h2, label, num, p, post, redraw, say, table, tabled, text, texts, trouble, unseen, visible } from './parts.js';
 
 const t = texts({
@@ -9,7 +9,7 @@ const t = texts({
   offer: [(n, tokens) => `${n} tools add ${tokens} tokens to every request.`, (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`],
   servers: ['MCP servers', 'MCP 服务器'], noServers: ['There are no MCP servers.', '没有 MCP 服务器。'],
   aboutServers: ['MCP servers are programs with further tools. They are named in .ship/config/mcp.json.', 'MCP 服务器是提供更多工具的程序，在 .ship/config/mcp.json 中配置。'],
-  condition: { starting: ['starting', '正在启动'], up: ['up', '正常'], down: ['down, will be tried again', '中断，稍后重试'], off: ['off', '已停用'] }, test: ['Test', '测试'],
+  condition: { starting: ['starting', '正在启动'], down: ['down, will be tried again', '中断，稍后重试'] }, test: ['Test', '测试'],
   tested: ['The server was started, and its tools were listed.', '服务器已启动，并列出了工具。'],
   is: {
     on: ['on', '已启用'], new: ['new, off', '新增，未启用'], changed: ['changed, off', '已改动，未启用'], shadows: ['off: its name is taken', '未启用：名称已被占用'],
@@ -39,12 +39,14 @@ async function withdraw(name, again) {
   await again();
 }
 
+const conditionOf = (s) => t.condition[s.condition] ?? t[s.condition] ?? s.condition;
+
 const skillColumns = (place, orders, again) => [
   { head: t.name, cell: (s) => code(s.name) },
   { head: t.state, cell: (s) => label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state) },
   { head: unseen(t.approve), cell: (s) => orders && (s.state === 'pinned' ? button(t.revoke, () => withdraw(s.name, again)) : button(t.look, () => approve(place, s.name, again))) },
   { head: t.what, cell: (s) => [text(s.description), div('small dim', text(s.folder))] },
-  { head: t.tools, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknownTools?.length ? div('warn', t.unknown, text(s.unknownTools.join(', '))) : null] },
+  { head: t.tools, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknown.length > 0 && div('warn', t.unknown, text(s.unknown.join(', ')))] },
   { head: t.size, num: true, cell: (s) => bytes(s.bytes) },
 ];
 
@@ -58,7 +60,7 @@ const toolColumns = [
 async function order(body, told, again) {
   const s = await post('mcp', body);
   const ok = body.tool || s.condition === 'up';
-  say(ok ? told : s.reason || t.condition[s.condition], !ok);
+  say(ok ? told : s.reason || conditionOf(s), !ok);
   await again();
 }
 
@@ -73,7 +75,7 @@ function tool(server, o, orders, again) {
 function server(s, orders, again) {
   const tools = (on) => s.tools.filter((o) => (o.state === 'on') === on).map((o) => tool(s.name, o, orders, again));
   const [on, off] = [tools(true), tools(false)];
-  return box(h('h3', null, text(s.name), ' ', label({ up: 'good', starting: '' }[s.condition] ?? 'bad', t.condition[s.condition] ?? s.condition)),
+  return box(h('h3', null, text(s.name), ' ', label({ up: 'good', starting: '' }[s.condition] ?? 'bad', conditionOf(s))),
     facts(code(s.shown)), s.reason && p('bad', text(s.reason)), s.help && p('', text(s.help)), h('ul', null, off),
     on.length > 0 && h('details', null, h('summary', null, t.on(on.length)), h('ul', null, on)), orders && bar(button(t.test, () => order({ server: s.name }, t.tested, again))));
 }
@@ -86,19 +88,22 @@ export default {
     const drawSkills = tabled(skills, skillColumns(open, me.orders, () => load()), empty(t.noSkills, t.aboutSkills));
     const drawTools = redraw((offer) => fill(tools, p('', t.offer(num(offer.tools.length), num(offer.tokens))), table(toolColumns, offer.tools)));
     const drawServers = cards(servers, empty(t.noServers, t.aboutServers), (s) => server(s, me.orders, load), (s) => s.name);
+    let offer, list;
     const loads = [
+      async () => drawTools(offer = await get('tools', {}, signal)),
+      async () => drawServers(list = await get('mcp', {}, signal)),
       async () => {
         const doc = await asked('skills', {}, signal);
         fill(bad, trouble(doc.problems));
-        drawSkills(doc.skills);
+        const known = offer && list && [...offer.tools.map((o) => o.name), ...list.flatMap((s) => s.tools.map((o) => `${s.name}:${o.name}`))];
+        drawSkills(doc.skills.map((s) => ({ ...s, unknown: [...s.unknownTools ?? [], ...s.allowedTools?.filter((n) => !(known ?? [n]).includes(n)) ?? []] })));
       },
-      async () => drawTools(await get('tools', {}, signal)),
-      async () => drawServers(await get('mcp', {}, signal)),
     ];
     // load shows each part by itself, so that one that cannot be read does not hide the others.
     const load = async () => {
-      const failed = (await Promise.allSettled(loads.map((l) => l()))).find((r) => r.status === 'rejected');
-      if (failed) throw failed.reason;
+      let failed;
+      for (const l of loads) await l().catch((e) => { failed ??= e; });
+      if (failed) throw failed;
     };
     every(10_000, signal, load);
   },

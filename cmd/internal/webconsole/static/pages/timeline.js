@@ -1,4 +1,4 @@
-// The timeline of what happens in a chat now: runs with their model calls, tools and merges, and how long each took.
+// What happens in a chat now: runs with all that they do, and how long it took.
 import { code, div, h, h2, label, language, p, span, text, texts } from './parts.js';
 import { resultOf } from './message.js';
 
