@@ -22,7 +22,7 @@ var releaseReads = []string{
 	"sma search -C mybot hello --json",
 	"sma tasks list -C mybot --json",
 	"sma memory show -C mybot project",
-	"sma usage -C mybot --json",
+	"sma usage -C mybot --since 2023-11-01 --json",
 	"sma approvals grants -C mybot --json",
 }
 
@@ -69,8 +69,8 @@ func readRelease(t *testing.T, g *guide) string {
 	for _, line := range releaseReads {
 		out.WriteString("$ " + line + "\n" + g.do(t, line) + "\n")
 	}
-	// The next time of a task depends on the day of the test, and the score of a result on the search.
-	return regexp.MustCompile(`("next"|"score"): ("[^"]*"|[\d.]+)`).ReplaceAllString(strings.ReplaceAll(out.String(), g.dir, "DIR"), `$1: "…"`)
+	// The next times of a task depend on the day of the test, and the score of a result on the search.
+	return regexp.MustCompile(`("next"|"score"): (\[[^]]*\]|[\d.]+)`).ReplaceAllString(strings.ReplaceAll(out.String(), g.dir, "DIR"), `$1: "…"`)
 }
 
 // makeRelease has this program leave a project: a paired owner with two conversations, one of them compacted, a request
