@@ -23,8 +23,8 @@ type TaskStore interface {
 	Tasks(ctx context.Context) ([]timetable.Task, []timetable.Problem, error)
 	// AddTask adds a task, or fails with [ErrTaskExists].
 	AddTask(ctx context.Context, t timetable.Task) error
-	// SetTaskStatus changes the status and nothing else, or fails with [ErrTask].
-	SetTaskStatus(ctx context.Context, id string, status timetable.Status) error
+	// SetTaskStatus changes the status and who stopped the task, and nothing else, or fails with [ErrTask].
+	SetTaskStatus(ctx context.Context, id string, status timetable.Status, by string) error
 	// ChangeTask replaces a task with the result of change, or fails with [ErrTask]. The id does not
 	// change. An error of change is returned, and the task stays as it is.
 	ChangeTask(ctx context.Context, id string, change func(timetable.Task) (timetable.Task, error)) error

@@ -208,7 +208,7 @@ func (s *scheduler) done(f *fire) {
 		if t.ID != f.Task || t.times.Repeats() || t.Status != timetable.Active || timetable.FireID(t.ID, t.When) != f.ID {
 			continue
 		}
-		if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, timetable.Done); err != nil {
+		if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, timetable.Done, t.MadeBy); err != nil {
 			s.log.Warn("a task is done, but its file could not be updated", "task", t.ID, "error", err)
 		}
 		s.tasks[i].Status = timetable.Done

@@ -252,7 +252,7 @@ func TestTaskIsReadBeforeItRuns(t *testing.T) {
 		s.start()
 		s.pass(9 * time.Second)
 		err := errors.Join(
-			s.tasks.SetTaskStatus(t.Context(), "cancelled", timetable.Done),
+			s.tasks.SetTaskStatus(t.Context(), "cancelled", timetable.Done, ""),
 			s.tasks.ChangeTask(t.Context(), "changed", func(t timetable.Task) (timetable.Task, error) { t.Say = "as it is"; return t, nil }),
 			s.tasks.RemoveTask(t.Context(), "removed"))
 		if err != nil {

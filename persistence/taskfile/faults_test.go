@@ -51,7 +51,7 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 	documenttest.EachChange(t, documenttest.Case{
 		Prepare: add,
 		Change: func(disk document.Disk, state string) error {
-			return on(disk, state).SetTaskStatus(t.Context(), "a", timetable.Paused)
+			return on(disk, state).SetTaskStatus(t.Context(), "a", timetable.Paused, "")
 		},
 		Look: status, Old: "a active", New: "a paused",
 	}, "")

@@ -51,6 +51,9 @@ func parse(id string, raw []byte, home *time.Location) (timetable.Task, error) {
 	if err != nil {
 		return timetable.Task{}, err
 	}
+	if t.Status == timetable.Active {
+		t.StoppedBy = ""
+	}
 	return t, check(&t, lines, when, read.Line, home)
 }
 
@@ -157,11 +160,15 @@ func member(t *timetable.Task, name, text string, line int) error {
 		default:
 			return frontmatter.Faultf(line, "write once or skip", "catchUp: %q is neither once nor skip", timetable.ShortText(text, 64))
 		}
-	case "madeBy":
+	case "madeBy", "stoppedBy":
 		if len(text) > maxMaker {
-			return frontmatter.Faultf(line, "remove the line", "madeBy has %d bytes, at most %d", len(text), maxMaker)
+			return frontmatter.Faultf(line, "remove the line", "%s has %d bytes, at most %d", name, len(text), maxMaker)
 		}
-		t.MadeBy = text
+		if name == "madeBy" {
+			t.MadeBy = text
+		} else {
+			t.StoppedBy = text
+		}
 	case "chatType":
 		if text != "" && !messages.IsPrivate(text) && !messages.IsGroup(text, "") {
 			return frontmatter.Faultf(line, "write group or private", "chatType: %q is not a type of chat", timetable.ShortText(text, 64))
@@ -173,7 +180,7 @@ func member(t *timetable.Task, name, text string, line int) error {
 		}
 		t.Say = text
 	default:
-		return frontmatter.Faultf(line, "known are title, cron, when, timezone, chatKey, chatType, madeBy, status, catchUp and say", "%q is not known", name)
+		return frontmatter.Faultf(line, "known are title, cron, when, timezone, chatKey, chatType, madeBy, status, stoppedBy, catchUp and say", "%q is not known", name)
 	}
 	return nil
 }
@@ -198,6 +205,9 @@ func format(t timetable.Task) ([]byte, error) {
 	add("chatType", t.ChatType)
 	add("madeBy", t.MadeBy)
 	add("status", string(t.Status))
+	if t.Status != timetable.Active {
+		add("stoppedBy", t.StoppedBy)
+	}
 	if t.CatchUp != timetable.CatchUpOnce {
 		add("catchUp", string(t.CatchUp))
 	}
@@ -213,23 +223,28 @@ func format(t timetable.Task) ([]byte, error) {
 	return []byte(out), nil
 }
 
-// withStatus returns a file with another status; everything else stays as people wrote it.
-func withStatus(raw []byte, status timetable.Status) []byte {
+// withStatus returns a file with another status and who stopped the task; everything else stays as people wrote it.
+func withStatus(raw []byte, status timetable.Status, by string) []byte {
+	set := fmt.Sprintf("status: %s\n", status)
+	if by != "" {
+		set += fmt.Sprintf("stoppedBy: %q\n", by)
+	}
 	text := string(raw)
 	first, rest, _ := strings.Cut(text, "\n")
-	out, done := first+"\n", false
-	var body strings.Builder
+	var out strings.Builder
+	out.WriteString(first + "\n")
+	below := false
 	for line := range strings.Lines(rest) {
-		end := strings.TrimRight(line, " \t\r\n")
-		switch {
-		case done:
-		case end == "---":
-			fmt.Fprintf(&body, "status: %s\n", status)
-			done = true
-		case strings.HasPrefix(line, "status:"), strings.HasPrefix(line, `"status":`):
-			line, done = fmt.Sprintf("status: %s\n", status), true
+		switch name, _, _ := strings.Cut(line, ":"); {
+		case below:
+		case strings.TrimRight(line, " \t\r\n") == "---":
+			line, below = set+line, true
+		case strings.Trim(name, `"`) == "status":
+			line, set = set, ""
+		case strings.Trim(name, `"`) == "stoppedBy":
+			line = ""
 		}
-		body.WriteString(line)
+		out.WriteString(line)
 	}
-	return []byte(out + body.String())
+	return []byte(out.String())
 }

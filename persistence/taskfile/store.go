@@ -52,7 +52,7 @@ func (s *Store) Dir() string { return filepath.Join(s.state, "tasks") }
 // Path is the file of a task.
 func (s *Store) Path(id string) string { return filepath.Join(s.Dir(), id+ext) }
 
-// Task returns a task, or fails with [persistence.ErrTask].
+// Task implements [persistence.TaskStore].
 func (s *Store) Task(id string) (timetable.Task, error) {
 	if timetable.CheckID(id) != nil {
 		return timetable.Task{}, persistence.ErrTask
@@ -172,7 +172,7 @@ func (s *Store) Check(t timetable.Task) ([]byte, error) {
 }
 
 // SetTaskStatus implements [persistence.TaskStore].
-func (s *Store) SetTaskStatus(ctx context.Context, id string, status timetable.Status) error {
+func (s *Store) SetTaskStatus(ctx context.Context, id string, status timetable.Status, by string) error {
 	return s.changeTask(ctx, id, func() error {
 		raw, err := s.bytes(id)
 		if err != nil {
@@ -182,11 +182,14 @@ func (s *Store) SetTaskStatus(ctx context.Context, id string, status timetable.S
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Path(id), err)
 		}
-		if t.Status == status {
+		if status == timetable.Active {
+			by = ""
+		}
+		if t.Status == status && t.StoppedBy == by {
 			return nil
 		}
-		next := withStatus(raw, status)
-		if got, err := parse(id, next, s.home); err != nil || got.Status != status {
+		next := withStatus(raw, status, by)
+		if got, err := parse(id, next, s.home); err != nil || got.Status != status || got.StoppedBy != by {
 			return fmt.Errorf("%s: its status cannot be changed; change it with an editor", s.Path(id))
 		}
 		return s.write(id, next)

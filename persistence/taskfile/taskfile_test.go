@@ -115,7 +115,8 @@ func FuzzParse(f *testing.F) {
 		if diff := cmp.Diff(task, again, cmp.Comparer(func(a, b time.Time) bool { return a.Truncate(time.Second).Equal(b.Truncate(time.Second)) })); diff != "" {
 			t.Fatalf("%q (-read +read again):\n%s", text, diff)
 		}
-		if done, err := parse("id", withStatus(raw, timetable.Done), time.UTC); err != nil || done.Status != timetable.Done {
+		const by = `api-"a": #b`
+		if done, err := parse("id", withStatus(raw, timetable.Done, by), time.UTC); err != nil || done.Status != timetable.Done || done.StoppedBy != by {
 			t.Fatalf("%q: the status cannot be set: %v", text, err)
 		}
 	})
@@ -151,14 +152,14 @@ func TestStore(t *testing.T) {
 	if err := os.WriteFile(s.Path("own"), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetTaskStatus(ctx, "own", timetable.Paused); err != nil {
+	if err := s.SetTaskStatus(ctx, "own", timetable.Paused, ""); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(s.Path("own"))
 	if want := strings.Replace(own, "active # for now", "paused", 1); err != nil || string(raw) != want {
 		t.Errorf("got %q, %v; want %q", raw, err, want)
 	}
-	if err := s.SetTaskStatus(ctx, "none", timetable.Done); !errors.Is(err, persistence.ErrTask) {
+	if err := s.SetTaskStatus(ctx, "none", timetable.Done, ""); !errors.Is(err, persistence.ErrTask) {
 		t.Errorf("got %v, want %v", err, persistence.ErrTask)
 	}
 	if err := errors.Join(os.WriteFile(s.Path("bad"), []byte("hello"), 0o600), os.Symlink("/etc/passwd", s.Path("link"))); err != nil {

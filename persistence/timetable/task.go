@@ -52,7 +52,9 @@ type Task struct {
 	// ChatType is the type of that chat if it was made in a group, whose id may not show that.
 	ChatType string
 	Status   Status
-	CatchUp  CatchUp
+	// StoppedBy is the person who paused or cancelled it; if empty, the operator did.
+	StoppedBy string
+	CatchUp   CatchUp
 	// Say is sent unchanged, without a model. Otherwise Body contains the instructions.
 	Say  string
 	Body string

@@ -123,7 +123,7 @@ func (c *Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
 	t := timetable.Task{
 		ID: taskID(call), Title: timetable.ShortText(in.Title, maxTitle), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
 		Status: timetable.Active, CatchUp: timetable.CatchUp(cmp.Or(in.CatchUp, string(timetable.CatchUpOnce))),
-		Say: in.Say, Body: in.Instructions, MadeBy: messages.PersonKey(call.Run.Asker.Platform, call.Run.Asker.ID),
+		Say: in.Say, Body: in.Instructions, MadeBy: askerOf(call),
 	}
 	if call.Run.Group {
 		t.ChatType = messages.ChatGroup
@@ -157,6 +157,10 @@ func (c *Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
 		return bad(err)
 	}
 	return t, times, nil
+}
+
+func askerOf(call tool.Call) string {
+	return messages.PersonKey(call.Run.Asker.Platform, call.Run.Asker.ID)
 }
 
 // checked validates a task and returns its times.

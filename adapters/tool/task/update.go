@@ -52,8 +52,8 @@ func (*Update) Judge(call tool.Call) tool.Verdict {
 	return tool.Verdict{Decision: tool.Allow}
 }
 
-// errNotTheirs is the error for people who neither created the task nor decide in the chat.
-var errNotTheirs = errors.New("whom you answer may not change this task: that is for who made it, or who decides in this chat; tell them so, they can use /tasks")
+// errNotTheirs is the error for people whom Options.May refuses.
+var errNotTheirs = errors.New("whom you answer may not change this task: that is for who decides in this chat, or who made it, unless somebody else has stopped it; tell them so, they can use /tasks")
 
 // own returns a task of the chat that the asker may change.
 func (o Options) own(ctx context.Context, call tool.Call, id string) (timetable.Task, error) {
@@ -74,6 +74,9 @@ func (u *Update) changed(ctx context.Context, call tool.Call) (was, t timetable.
 		return was, t, times, err
 	}
 	t, err = u.apply(&c, was, call.Bind)
+	if c.Status != "" {
+		t.StoppedBy = askerOf(call)
+	}
 	if err == nil {
 		times, err = u.opts.checked(t)
 	}
@@ -168,7 +171,7 @@ func (u *Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	}
 	agreed, _, _ := strings.Cut(call.Bind, " ")
 	if c.statusOnly() {
-		err = u.opts.Tasks.SetTaskStatus(ctx, t.ID, t.Status)
+		err = u.opts.Tasks.SetTaskStatus(ctx, t.ID, t.Status, t.StoppedBy)
 	} else {
 		err = u.opts.Tasks.ChangeTask(ctx, t.ID, func(now timetable.Task) (timetable.Task, error) {
 			if now.Digest() != was.Digest() || agreed != "" && agreed != now.Digest() {
@@ -197,13 +200,14 @@ func (c *Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 		return tool.Result{}, err
 	}
 	note := "Cancelled. task_update with status active takes that back."
+	by := askerOf(call)
 	switch {
 	case t.Status == timetable.Done:
-		note = "It had ended before; nothing was changed."
+		note, by = "It had ended before; nothing was changed.", t.StoppedBy
 	case t.Cron == "" || t.Cron == schedule.Manual:
 		note = "Cancelled."
 	}
-	if err := c.opts.Tasks.SetTaskStatus(ctx, t.ID, timetable.Done); err != nil {
+	if err := c.opts.Tasks.SetTaskStatus(ctx, t.ID, timetable.Done, by); err != nil {
 		return tool.Result{}, fmt.Errorf("cancel the task: %w", err)
 	}
 	c.opts.Changed()

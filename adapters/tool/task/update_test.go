@@ -103,7 +103,7 @@ func TestUpdateRefuses(t *testing.T) {
 		t.Errorf("another chat: %v", err)
 	}
 	b.now = b.now.AddDate(0, 0, 7)
-	if err := b.store.SetTaskStatus(t.Context(), id, timetable.Done); err != nil {
+	if err := b.store.SetTaskStatus(t.Context(), id, timetable.Done, ""); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := b.invoke(here, "u", task.UpdateName, `{"taskId":"`+id+`","status":"active"}`); !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), "has passed") {

@@ -73,9 +73,9 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 	return o, len(words) == 2 || len(o.mark) == taskMark
 }
 
-// MayManage reports whether somebody created a task or may decide in its chat.
+// MayManage reports whether somebody may decide in the chat of a task, or created it, unless somebody else has stopped it.
 func (c *Commands) MayManage(cmd decision.Command, t timetable.Task) bool {
-	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
+	if by := personOf(cmd); by != "" && by == t.MadeBy && (t.Status == timetable.Active || by == t.StoppedBy) {
 		return true
 	}
 	if c.MayChange(cmd) {
@@ -83,6 +83,8 @@ func (c *Commands) MayManage(cmd decision.Command, t timetable.Task) bool {
 	}
 	return c.MayDecide(approval.Claim{ChatKey: cmd.ChatKey, Platform: query.BotOf(cmd.ChatKey), Person: cmd.By.ID, Group: true})
 }
+
+func personOf(cmd decision.Command) string { return messages.PersonKey(cmd.By.Platform, cmd.By.ID) }
 
 // tasksAnswer lists the tasks of a chat, or changes one as requested.
 func (c *Commands) tasksAnswer(cmd decision.Command, say speak) (string, bool) {
@@ -211,11 +213,11 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t timetable.Task) (stri
 	line, _ := l.line(t)
 	switch {
 	case !l.of.MayManage(l.cmd, t):
-		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only who made it, or who decides in this chat, can do that.", o.n, t.Title),
-			fmt.Sprintf("任务 %d（“%s”）未做更改：只有创建它的人，或有权在这个聊天里做决定的人，才能这样做。", o.n, t.Title))
+		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only who decides in this chat can do that, or who made it, unless somebody else has stopped it.", o.n, t.Title),
+			fmt.Sprintf("任务 %d（“%s”）未做更改：只有有权在这个聊天里做决定的人才能这样做；创建它的人也可以，除非是别人停止了它。", o.n, t.Title))
 	case t.Status == timetable.Done && (want != timetable.Active || o.mark != "" || !l.comes(t)): // a button does not reactivate a task that has ended
 		return l.say(fmt.Sprintf("Task %d (“%s”) has ended already; nothing was changed.", o.n, t.Title), fmt.Sprintf("任务 %d（“%s”）已经结束，未做更改。", o.n, t.Title))
-	case t.Status == want:
+	case t.Status == want && (want == timetable.Active || t.StoppedBy == personOf(l.cmd)):
 		return l.say("Nothing had to be changed. The task is so already:\n"+line, "无需更改，任务当前已经是这样：\n"+line)
 	case want == timetable.Active && !l.comes(t):
 		return l.say(fmt.Sprintf("Task %d (“%s”) cannot go on: its time has passed. Tell me a new time for it.", o.n, t.Title),
@@ -224,7 +226,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t timetable.Task) (stri
 		l.offer(t)
 		return l.say("This task was changed after the button was shown, so nothing was done. The task is now:\n"+line, "按钮显示之后任务有过更改，因此未执行。任务现在是：\n"+line)
 	}
-	err := store.SetTaskStatus(context.Background(), t.ID, want)
+	err := store.SetTaskStatus(context.Background(), t.ID, want, personOf(l.cmd))
 	if errors.Is(err, persistence.ErrTask) {
 		return l.say(fmt.Sprintf("There is no task %d in this chat any more.", o.n), fmt.Sprintf("任务 %d 已经不在这个聊天里了。", o.n))
 	}

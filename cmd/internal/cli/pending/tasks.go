@@ -296,7 +296,7 @@ func tasksStatusCmd(a *console.Console, status timetable.Status) *cobra.Command 
 		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not caught up", "  sma tasks resume standup"
 	}
 	return changesTask(a, cmd, func(ctx context.Context, store *taskfile.Store, id string) error {
-		return store.SetTaskStatus(ctx, id, status)
+		return store.SetTaskStatus(ctx, id, status, "")
 	})
 }
 
