@@ -21,6 +21,8 @@ var (
 type TaskStore interface {
 	// Tasks returns all tasks in the order of their ids, and those that cannot be read.
 	Tasks(ctx context.Context) ([]timetable.Task, []timetable.Problem, error)
+	// Task returns a task, or fails with [ErrTask].
+	Task(id string) (timetable.Task, error)
 	// AddTask adds a task, or fails with [ErrTaskExists].
 	AddTask(ctx context.Context, t timetable.Task) error
 	// SetTaskStatus changes the status and who stopped the task, and nothing else, or fails with [ErrTask].

@@ -55,12 +55,13 @@ type scheduler struct {
 	Options
 	log    *slog.Logger
 	home   pipe.Home
-	book   *book     // nil if the log cannot be read
-	read   time.Time // when it was read
-	tasks  []task
-	told   []string  // problems already logged
-	looked time.Time // when the clock was last checked
-	timer  *time.Timer
+	book   *book       // nil if the log cannot be read
+	read   time.Time   // when it was read
+	tasks  []task      // in the order of their ids
+	told   []string    // problems already logged
+	looked time.Time   // when the clock was last checked
+	timer  *time.Timer // nil after its end
+	wakes  time.Time   // when it ends
 	gen    int
 }
 
@@ -78,6 +79,7 @@ func (s *scheduler) Receive(ac actor.Context) {
 		}
 	case due:
 		if msg.gen == s.gen {
+			s.timer = nil
 			s.look(ac)
 		}
 	case messages.ToScheduler:

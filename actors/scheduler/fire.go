@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -77,9 +78,14 @@ func (s *scheduler) ofChat(key messages.ChatKey) *fire {
 // later handles a chat that refused for now.
 func (s *scheduler) later(key messages.ChatKey) {
 	if f := s.ofChat(key); f != nil {
-		f.retry = time.Now().Add(pause)
-		s.arm()
+		s.pause(f)
 	}
+}
+
+// pause repeats the request of a fire soon.
+func (s *scheduler) pause(f *fire) {
+	f.retry = time.Now().Add(pause)
+	s.wake(pause)
 }
 
 func (s *scheduler) onAccepted(ac actor.Context, msg messages.IngressAccepted) {
@@ -93,7 +99,6 @@ func (s *scheduler) onAccepted(ac actor.Context, msg messages.IngressAccepted) {
 	}
 	f.phase = running
 	s.step(ac, f)
-	s.arm()
 }
 
 // ask queries the chat of a fire and watches it for the end of a run.
@@ -179,8 +184,7 @@ func (s *scheduler) onPosted(ac actor.Context, msg messages.WordsPosted) {
 		return
 	}
 	if msg.Reason != "" {
-		f.retry = time.Now().Add(pause)
-		s.arm()
+		s.pause(f)
 		return
 	}
 	s.settle(f)
@@ -198,21 +202,35 @@ func (s *scheduler) settle(f *fire) {
 		s.Metrics.became(f.result, 1)
 		s.log.Info("a task has ended", "task", f.Task, "fire", f.ID, "result", f.result)
 	}
-	s.arm()
 }
 
 // done notes in the file of a task with a single time that this time has passed. The fire log knows
 // it anyway; the note is for people.
 func (s *scheduler) done(f *fire) {
-	for i, t := range s.tasks {
-		if t.ID != f.Task || t.times.Repeats() || t.Status != timetable.Active || timetable.FireID(t.ID, t.When) != f.ID {
-			continue
-		}
-		if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, timetable.Done, t.MadeBy); err != nil {
-			s.log.Warn("a task is done, but its file could not be updated", "task", t.ID, "error", err)
-		}
-		s.tasks[i].Status = timetable.Done
+	t := s.find(f.Task)
+	if t == nil || t.times.Repeats() || t.Status != timetable.Active || timetable.FireID(t.ID, t.When) != f.ID {
+		return
 	}
+	if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, timetable.Done, t.MadeBy); err != nil {
+		s.log.Warn("a task is done, but its file could not be updated", "task", t.ID, "error", err)
+	}
+	t.Status, t.next = timetable.Done, time.Time{}
+}
+
+// find returns a task as it was read last, or nil.
+func (s *scheduler) find(id string) *task {
+	i, ok := sort.Find(len(s.tasks), func(i int) int { return cmp.Compare(id, s.tasks[i].ID) })
+	if !ok {
+		return nil
+	}
+	return &s.tasks[i]
+}
+
+// changed reports whether a task was changed or removed since it was read.
+func (s *scheduler) changed(id string) bool {
+	now, err := s.Tasks.Task(id)
+	was := s.find(id)
+	return err != nil || was == nil || now.Digest() != was.Digest()
 }
 
 // look starts what is due, repeats requests without an answer, and sets the timer.
@@ -258,10 +276,11 @@ func (s *scheduler) ready() bool {
 		if err != nil { // Unreachable: the store has validated it
 			continue
 		}
-		if s.removed(task{t, times}) {
+		read := task{Task: t, times: times}
+		if s.removed(read) {
 			continue
 		}
-		s.tasks = append(s.tasks, task{t, times})
+		s.tasks = append(s.tasks, read)
 		if t.Status == timetable.Active {
 			active++
 		}
@@ -319,12 +338,12 @@ func (s *scheduler) tell(problems []timetable.Problem) {
 	s.told = now
 }
 
-// plan starts the fires that are due, after they are in the log. Unless the tasks are fresh they are read again first,
-// because people may have cancelled or changed them.
+// plan starts the fires that are due, after they are in the log. If people have cancelled or changed one of their tasks
+// since the tasks were read, they are read again first.
 func (s *scheduler) plan(ac actor.Context, fresh bool) {
 	now := s.Now()
 	fires := s.book.plan(s.tasks, s.looked, now)
-	if len(fires) > 0 && !fresh {
+	if !fresh && slices.ContainsFunc(fires, func(f timetable.Fire) bool { return s.changed(f.Task) }) {
 		if s.tasks = nil; !s.ready() {
 			return
 		}
@@ -366,7 +385,7 @@ func (s *scheduler) write(fires ...timetable.Fire) bool {
 	}
 	if err := s.Log.AddFires(context.Background(), fires...); err != nil {
 		s.log.Error("the log of started tasks cannot be written; due tasks wait", "error", err)
-		s.book = nil
+		s.book, s.tasks = nil, nil
 		return false
 	}
 	for _, f := range fires {
@@ -383,20 +402,24 @@ func (s *scheduler) runTask(ac actor.Context, msg messages.RunTask) {
 			ac.Respond(answer)
 		}
 	}()
-	s.tasks = nil
 	if !s.ready() {
 		answer.Reason = "unavailable"
 		return
 	}
-	i := slices.IndexFunc(s.tasks, func(t task) bool { return t.ID == msg.TaskID })
-	if i < 0 {
+	t, err := s.Tasks.Task(msg.TaskID)
+	if err != nil {
 		answer.Reason = "not_found"
 		return
 	}
-	t, now := s.tasks[i], s.Now()
+	times, err := t.Schedule(s.Zone)
+	if err != nil { // Unreachable: the store has validated it
+		answer.Reason = "not_found"
+		return
+	}
+	now := s.Now()
 	f := timetable.Fire{
 		Is: timetable.FireStarted, At: now, Task: t.ID, ID: timetable.FireByHand(t.ID, now), Planned: now, Title: t.Title, ChatKey: t.ChatKey,
-		Say: t.Say, Body: t.Body, Text: t.Say, Zone: t.times.Zone.String(), By: cmp.Or(msg.By, "somebody"),
+		Say: t.Say, Body: t.Body, Text: t.Say, Zone: times.Zone.String(), By: cmp.Or(msg.By, "somebody"),
 	}
 	switch {
 	case s.book.running(t.ID) || s.book.known[f.ID]:
@@ -406,7 +429,7 @@ func (s *scheduler) runTask(ac actor.Context, msg messages.RunTask) {
 	default:
 		answer.FireID = f.ID
 		s.begun(ac, f)
-		s.arm()
+		s.wake(look)
 	}
 }
 
@@ -422,26 +445,32 @@ func (s *scheduler) fires() []*fire {
 	return out
 }
 
-// arm sets the one timer, unless there is nothing to wait for.
+// arm sets the timer for what comes next, if anything does.
 func (s *scheduler) arm() {
+	wait, now := look, s.Now()
+	busy := s.book == nil || s.tasks == nil // the log has to be read again
+	for i := range s.tasks {
+		if t := &s.tasks[i]; !t.next.IsZero() {
+			busy, wait = true, min(wait, max(t.next.Sub(now), 0))
+		}
+	}
+	for _, f := range s.fires() {
+		busy, wait = true, min(wait, max(time.Until(f.retry), 0))
+	}
+	if busy {
+		s.wake(wait)
+	}
+}
+
+// wake sets the one timer, unless it ends sooner already.
+func (s *scheduler) wake(wait time.Duration) {
+	at := time.Now().Add(wait)
 	if s.timer != nil {
+		if !at.Before(s.wakes) {
+			return
+		}
 		s.timer.Stop()
 	}
 	s.gen++
-	wait := look
-	at, busy := next(s.tasks, s.Now())
-	if busy {
-		wait = min(wait, max(at.Sub(s.Now()), 0))
-	}
-	if s.book == nil || s.tasks == nil {
-		busy = true // the log has to be read again
-	}
-	for _, f := range s.fires() {
-		busy = true
-		wait = min(wait, max(time.Until(f.retry), 0))
-	}
-	if !busy {
-		return
-	}
-	s.timer = s.home.After(wait, due{s.gen})
+	s.wakes, s.timer = at, s.home.After(wait, due{s.gen})
 }

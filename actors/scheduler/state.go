@@ -113,15 +113,24 @@ func (b *book) busy() int {
 type task struct {
 	timetable.Task
 	times timetable.Times
+	// next is its first time after it was looked at last. Zero means that it has to be looked at.
+	next  time.Time
+	waits bool // for one of maxRuns
 }
 
-// plan returns what has to be recorded now. looked is when it was last called, or zero.
+// plan returns what has to be recorded now. looked is when it was last called, or zero. It looks only at tasks whose times
+// have come, and at all of them if the clock was set back.
 func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
 	var out []timetable.Fire
 	runs := b.busy()
-	for _, t := range tasks {
-		if t.Status != timetable.Active {
+	for i := range tasks {
+		t := &tasks[i]
+		if t.waits && runs >= maxRuns || t.next.After(now) && !looked.After(now) || t.Status != timetable.Active {
 			continue
+		}
+		t.waits, t.next = false, time.Time{}
+		if at, ok := t.times.Next(now); ok {
+			t.next = at
 		}
 		since := b.since(t, &out, now)
 		if last := b.last[t.ID]; last.After(since) {
@@ -140,7 +149,8 @@ func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
 		f := b.decide(t, newest, count, looked, now)
 		if f.Is == timetable.FireStarted && f.Say == "" {
 			if runs >= maxRuns {
-				continue // it is still due after one of them has ended
+				t.waits, t.next = true, time.Time{} // it is still due after one of them has ended
+				continue
 			}
 			runs++
 		}
@@ -150,7 +160,7 @@ func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
 }
 
 // since is the time from which a task's times count; it records a task whose times have changed.
-func (b *book) since(t task, out *[]timetable.Fire, now time.Time) time.Time {
+func (b *book) since(t *task, out *[]timetable.Fire, now time.Time) time.Time {
 	if mark, ok := b.marks[t.ID]; ok && mark.Mark == t.Mark() {
 		if t.times.Repeats() {
 			return mark.At
@@ -166,7 +176,7 @@ func (b *book) since(t task, out *[]timetable.Fire, now time.Time) time.Time {
 
 // decide decides about the newest time that has passed. It was not missed if the scheduler has looked since: then the
 // task only waited until another one had ended.
-func (b *book) decide(t task, planned time.Time, count int, looked, now time.Time) timetable.Fire {
+func (b *book) decide(t *task, planned time.Time, count int, looked, now time.Time) timetable.Fire {
 	f := timetable.Fire{
 		Is: timetable.FireStarted, At: now, Task: t.ID, ID: timetable.FireID(t.ID, planned), Planned: planned, Title: t.Title, ChatKey: t.ChatKey,
 		Say: t.Say, Body: t.Body, Zone: t.times.Zone.String(), Count: count - 1,
@@ -191,18 +201,4 @@ func (b *book) decide(t task, planned time.Time, count int, looked, now time.Tim
 		f.Body, f.Say = "", ""
 	}
 	return f
-}
-
-// next is the next time of any task after now, or false if there is none.
-func next(tasks []task, now time.Time) (time.Time, bool) {
-	var first time.Time
-	for _, t := range tasks {
-		if t.Status != timetable.Active {
-			continue
-		}
-		if at, ok := t.times.Next(now); ok && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	return first, !first.IsZero()
 }

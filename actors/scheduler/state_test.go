@@ -49,7 +49,7 @@ func TestPlacesOfTasks(t *testing.T) {
 				looked = due.Add(tt.looked)
 			}
 			got := ""
-			for _, f := range b.plan([]task{{news, times}}, looked, due.Add(tt.after)) {
+			for _, f := range b.plan([]task{{Task: news, times: times}}, looked, due.Add(tt.after)) {
 				got += string(f.Is) + " " + f.Reason
 			}
 			if got != tt.want {
