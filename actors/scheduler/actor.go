@@ -35,6 +35,8 @@ type Options struct {
 	// Asked names, in English and Chinese, those who are asked in private if a task's own chat needs
 	// an approval; the names are empty if there are none. It may be nil.
 	Asked func(task messages.ChatKey) (en, zh string)
+	// Paused reports whether an operator has paused a chat: its tasks and their outcomes wait. It may be nil.
+	Paused func(key messages.ChatKey) bool
 	// Metrics may be nil.
 	Metrics *Metrics
 }

@@ -30,8 +30,15 @@ func (s *scheduler) step(ac actor.Context, f *fire) {
 			s.settle(f)
 			return
 		}
+		if s.paused(f.ChatKey) {
+			return // asked again later
+		}
 		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID, RequestID: requestID(f), Text: f.text})
 	}
+}
+
+func (s *scheduler) paused(key messages.ChatKey) bool {
+	return key != "" && s.Paused != nil && s.Paused(key)
 }
 
 func requestID(f *fire) string { return "task-" + f.ID }
@@ -145,6 +152,7 @@ func (s *scheduler) waits(ac actor.Context, f *fire) {
 	case f.waits:
 	case f.ChatKey == "":
 		s.park(ac, f)
+	case s.paused(f.ChatKey): // asked again later
 	default:
 		en, zh := "", ""
 		if s.Asked != nil {
@@ -342,12 +350,12 @@ func (s *scheduler) tell(problems []timetable.Problem) {
 // since the tasks were read, they are read again first.
 func (s *scheduler) plan(ac actor.Context, fresh bool) {
 	now := s.Now()
-	fires := s.book.plan(s.tasks, s.looked, now)
+	fires := s.book.plan(s.tasks, s.looked, now, s.paused)
 	if !fresh && slices.ContainsFunc(fires, func(f timetable.Fire) bool { return s.changed(f.Task) }) {
 		if s.tasks = nil; !s.ready() {
 			return
 		}
-		fires = s.book.plan(s.tasks, s.looked, now)
+		fires = s.book.plan(s.tasks, s.looked, now, s.paused)
 	}
 	if len(fires) > 0 && !s.write(fires...) {
 		return // looked does not change, so that what became due meanwhile stays due

@@ -59,6 +59,8 @@ type scheduled struct {
 	log   *flaky
 	pid   *actor.PID
 	ahead *atomic.Int64 // of the wall clock
+	// paused is whether all chats are.
+	paused atomic.Bool
 }
 
 // flaky is a fire log that can fail, before or after writing.
@@ -135,6 +137,7 @@ func (s *scheduled) add(tasks ...timetable.Task) {
 func (s *scheduled) start() {
 	s.pid = s.System.Root.Spawn(scheduler.Props(scheduler.Options{
 		Tasks: s.tasks, Log: s.log, Router: s.Router, Zone: time.UTC, Now: s.now, Logger: slog.New(slog.DiscardHandler), Metrics: scheduler.NewMetrics(s.Registry),
+		Paused: func(messages.ChatKey) bool { return s.paused.Load() },
 	}))
 	s.Wait()
 }
@@ -347,6 +350,41 @@ func TestTaskWaitsForABusyChat(t *testing.T) {
 		s.pass(10 * time.Second)
 		s.is(reader, "at last", "ping")
 		s.is(alice, "at last")
+		s.stop()
+	})
+}
+
+// In a chat that an operator has paused no task begins and no outcome is told, also after a restart. When the pause ends
+// everything follows once: the outcome, the reminder, and the newest time of what repeats.
+func TestTasksOfAPausedChatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		script := modeltest.NewScript(modeltest.Held(release, modeltest.Say("slow work")))
+		script.Otherwise = &modeltest.Step{Do: obey}
+		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
+		at := func(d time.Duration) time.Time { return s.now().Add(d) }
+		s.add(
+			timetable.Task{ID: "a-slow", Title: "Slow", When: at(time.Minute), ChatKey: alice, Body: "Work."},
+			timetable.Task{ID: "b-tea", Title: "Tea", When: at(10 * time.Minute), ChatKey: alice, Say: "Tea is ready."},
+			timetable.Task{ID: "c-often", Title: "Often", Cron: "*/15 * * * *", ChatKey: alice, Body: "Look.", CatchUp: timetable.CatchUpSkip},
+			timetable.Task{ID: "d-alone", Title: "Alone", Cron: "*/15 * * * *", Body: "Tidy."},
+		)
+		s.start()
+		s.pass(2 * time.Minute)
+		s.paused.Store(true)
+		close(release)
+		s.pass(30 * time.Minute)
+		s.again()
+		s.pass(2 * 24 * time.Hour)
+		if got := s.Platform.Texts(alice); len(got) > 0 || len(s.read(alice)) > 0 || len(s.started("b-tea"))+len(s.started("c-often")) > 0 {
+			t.Errorf("while the chat is paused it gets %q, and %d tasks begin", got, len(s.started("b-tea"))+len(s.started("c-often")))
+		}
+		s.paused.Store(false)
+		s.pass(2 * time.Minute)
+		s.again()
+		s.pass(2 * time.Minute)
+		s.is(alice, "Tea is ready.\n\n(planned for 2000-01-01 00:10 UTC)", "slow work",
+			"did Often at 2000-01-03 00:30 UTC\n\n(times before that were left out: 193)")
 		s.stop()
 	})
 }

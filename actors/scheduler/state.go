@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -119,8 +120,8 @@ type task struct {
 }
 
 // plan returns what has to be recorded now. looked is when it was last called, or zero. It looks only at tasks whose times
-// have come, and at all of them if the clock was set back.
-func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
+// have come, and at all of them if the clock was set back. Those of paused chats stay due.
+func (b *book) plan(tasks []task, looked, now time.Time, paused func(messages.ChatKey) bool) []timetable.Fire {
 	var out []timetable.Fire
 	runs := b.busy()
 	for i := range tasks {
@@ -133,6 +134,10 @@ func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
 			t.next = at
 		}
 		since := b.since(t, &out, now)
+		if paused(t.ChatKey) {
+			t.next = now.Add(look)
+			continue
+		}
 		if last := b.last[t.ID]; last.After(since) {
 			since = last
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -49,7 +50,7 @@ func TestPlacesOfTasks(t *testing.T) {
 				looked = due.Add(tt.looked)
 			}
 			got := ""
-			for _, f := range b.plan([]task{{Task: news, times: times}}, looked, due.Add(tt.after)) {
+			for _, f := range b.plan([]task{{Task: news, times: times}}, looked, due.Add(tt.after), func(messages.ChatKey) bool { return false }) {
 				got += string(f.Is) + " " + f.Reason
 			}
 			if got != tt.want {

@@ -60,7 +60,7 @@ func (h *Host) startScheduler(ctx context.Context) error {
 	log := h.fires
 	err := h.spawn(ctx, schedulerName, h.workers.With(scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
-		Asked: h.deciders.AskedAboutTask,
+		Asked: h.deciders.AskedAboutTask, Paused: h.preferences.Paused,
 	})))
 	if err != nil {
 		return err
