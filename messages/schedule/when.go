@@ -34,6 +34,16 @@ func ParseWhen(text string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: %q is not a time; write one like 2026-03-29 09:30 or 2026-03-29T09:30:00+02:00", ErrSchedule, shorten(text))
 }
 
+// ParseFuture is ParseWhen for a time that comes within [MaxDelay].
+func ParseFuture(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	when, err := ParseWhen(text, zone)
+	if err == nil && (!when.After(now) || when.Sub(now) > MaxDelay) {
+		const stamp = "Mon 2006-01-02 15:04 MST"
+		err = fmt.Errorf("%w: %s is in the past or more than five years from now; the time is now %s", ErrSchedule, when.Format(stamp), now.In(zone).Format(stamp))
+	}
+	return when, err
+}
+
 func shorten(text string) string {
 	const most = 64
 	if len(text) <= most {

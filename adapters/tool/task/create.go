@@ -66,12 +66,9 @@ func (in *input) timed(t *timetable.Task, zone *time.Location, now time.Time) er
 		}
 		t.When = now.Add(delay).In(zone).Truncate(time.Second)
 	case in.When != "":
-		when, err := schedule.ParseWhen(in.When, zone)
+		when, err := schedule.ParseFuture(in.When, zone, now)
 		if err != nil {
 			return err
-		}
-		if !when.After(now) || when.Sub(now) > schedule.MaxDelay {
-			return fmt.Errorf("/when: %s is in the past or more than five years from now; the time is now %s", stamp(when, zone), stamp(now, zone))
 		}
 		t.When = when
 	}

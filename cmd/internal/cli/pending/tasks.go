@@ -264,7 +264,7 @@ func moment(t timetable.Task, when, delay string, home *time.Location) (time.Tim
 	case t.Cron != "" && when+delay != "" || when != "" && delay != "" || t.Cron+when+delay == "":
 		return time.Time{}, errors.New("give one of --cron, --when and --in")
 	case when != "":
-		return schedule.ParseWhen(when, zone)
+		return schedule.ParseFuture(when, zone, time.Now())
 	case delay != "":
 		d, err := schedule.ParseDelay(delay)
 		return time.Now().Add(d).In(zone).Truncate(time.Second), err
@@ -280,13 +280,15 @@ func changesTask(a *console.Console, cmd *cobra.Command, change func(ctx context
 		if err != nil {
 			return "", err
 		}
-		return "", taskFailure(args[0], change(ctx, t.store, args[0]))
+		return "", change(ctx, t.store, args[0])
 	})
 }
 
 func tasksRemoveCmd(a *console.Console) *cobra.Command {
 	return changesTask(a, &cobra.Command{Use: "rm ID", Short: "Remove a task", Example: "  sma tasks rm standup"},
-		func(ctx context.Context, store *taskfile.Store, id string) error { return store.RemoveTask(ctx, id) })
+		func(ctx context.Context, store *taskfile.Store, id string) error {
+			return taskFailure(id, store.RemoveTask(ctx, id))
+		})
 }
 
 // tasksStatusCmd is the command pause or resume.
@@ -296,7 +298,11 @@ func tasksStatusCmd(a *console.Console, status timetable.Status) *cobra.Command 
 		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not caught up", "  sma tasks resume standup"
 	}
 	return changesTask(a, cmd, func(ctx context.Context, store *taskfile.Store, id string) error {
-		return store.SetTaskStatus(ctx, id, status, "")
+		t, err := store.Task(id)
+		if err == nil && status == timetable.Active && t.Cron == "" && !t.When.After(time.Now()) {
+			return &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("the task %q cannot go on: its time has passed", id), Help: "sma tasks add --help"}
+		}
+		return taskFailure(id, store.SetTaskStatus(ctx, id, status, ""))
 	})
 }
 
