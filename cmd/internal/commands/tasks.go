@@ -73,14 +73,17 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 	return o, len(words) == 2 || len(o.mark) == taskMark
 }
 
-// MayManage reports whether somebody may decide in the chat of a task, or created it, unless somebody else has stopped it.
+// MayManage reports whether somebody may decide in the chat of a task. Unless somebody else has stopped the task, it is
+// also for who made it, and for whose private chat it is in.
 func (c *Commands) MayManage(cmd decision.Command, t timetable.Task) bool {
-	if by := personOf(cmd); by != "" && by == t.MadeBy && (t.Status == timetable.Active || by == t.StoppedBy) {
-		return true
+	by := personOf(cmd)
+	if stopped := t.Status == timetable.Paused || t.Status == timetable.Done; stopped && by != t.StoppedBy {
+		return cmd.Admin || c.isOwner(cmd) || c.mayDecide(cmd)
 	}
-	if c.MayChange(cmd) {
-		return true
-	}
+	return by != "" && by == t.MadeBy || c.MayChange(cmd) || c.mayDecide(cmd)
+}
+
+func (c *Commands) mayDecide(cmd decision.Command) bool {
 	return c.MayDecide(approval.Claim{ChatKey: cmd.ChatKey, Platform: query.BotOf(cmd.ChatKey), Person: cmd.By.ID, Group: true})
 }
 
