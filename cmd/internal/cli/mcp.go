@@ -30,7 +30,7 @@ func (a *app) mcpCmd() *cobra.Command {
 }
 
 func (a *app) mcpListCmd() *cobra.Command {
-	whole := false
+	whole, unused := false, ""
 	return console.Command[[]mcp.ServerStatus]{
 		Run: func(ctx context.Context, args []string) ([]mcp.ServerStatus, error) {
 			whole = len(args) == 1
@@ -39,14 +39,22 @@ func (a *app) mcpListCmd() *cobra.Command {
 				return nil, err
 			}
 			list, err := p.list(ctx)
-			if err != nil || !whole {
+			if unused = p.unused(list, strings.Join(args, "")); err == nil && unused != "" {
+				a.Say(a.Text("the running host does not use %s; after sma trust, sma mcp test %s starts it", "正在运行的服务没有使用 %s；sma trust 同意之后，用 sma mcp test %s 启动"), unused, unused)
+			}
+			if err != nil || !whole || unused != "" {
 				return list, err
 			}
 			s, err := p.find(list, args[0])
 			return []mcp.ServerStatus{s}, err
 		},
 		List: "servers",
-		Text: func(list []mcp.ServerStatus) string { return a.mcpText(list, whole) },
+		Text: func(list []mcp.ServerStatus) string {
+			if len(list) == 0 && unused != "" {
+				return ""
+			}
+			return a.mcpText(list, whole)
+		},
 	}.On(a.Console, &cobra.Command{
 		Use: "list [SERVER]", Short: "List the servers with their tools", Args: cobra.MaximumNArgs(1),
 		Example: "  sma mcp list\n  sma mcp list files --json",
@@ -247,6 +255,16 @@ func (p mcpProject) list(ctx context.Context) ([]mcp.ServerStatus, error) {
 	}
 }
 
+// unused is a server that the list of the running host lacks, or empty. With a name only that one counts.
+func (p mcpProject) unused(list []mcp.ServerStatus, name string) string {
+	for _, s := range p.servers {
+		if (name == "" || s.Name == name) && !slices.ContainsFunc(list, func(of mcp.ServerStatus) bool { return of.Name == s.Name }) {
+			return s.Name
+		}
+	}
+	return ""
+}
+
 func (p mcpProject) find(list []mcp.ServerStatus, name string) (mcp.ServerStatus, error) {
 	for _, s := range list {
 		if s.Name == name {
@@ -269,10 +287,12 @@ func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, er
 		return s, err
 	}
 	s, err = p.order(ctx, host.MCPOrder{Server: name})
-	if errors.Is(err, console.ErrNotRunning) {
+	if errors.Is(err, console.ErrNotRunning) || errors.Is(err, console.ErrNoChat) { // a host does not know servers that it may not start
 		if err := p.trusted(); err != nil {
 			return s, err
 		}
+	}
+	if errors.Is(err, console.ErrNotRunning) {
 		s, err = p.alone(ctx, name)
 	}
 	if err != nil {

@@ -120,7 +120,7 @@ func (h *Host) applyMCP(ctx context.Context) {
 	}
 	if err := h.trust.servers(h, loaded); err != nil {
 		if h.reloads.News("servers", "untrusted", err) {
-			h.log.Warn("the changed MCP servers are not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
+			h.log.Warn("the changed MCP servers are not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then sma mcp test with one of them")
 		}
 		return
 	}
@@ -163,6 +163,7 @@ func (c *socket) orderMCP(w http.ResponseWriter, r *http.Request) {
 	m := c.host.servers.manager
 	var err error
 	if o.Tool == "" {
+		c.host.applyMCP(context.WithoutCancel(r.Context())) // it may be trusted since the file changed
 		_, err = m.Test(r.Context(), o.Server)
 	} else {
 		err = m.Approve(o.Server, o.Tool, o.Hash)
