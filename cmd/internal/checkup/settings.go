@@ -23,7 +23,7 @@ func Agent(dir string) Finding {
 	text, err := os.ReadFile(filepath.Join(dir, "Agent.md"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return New("project", Fail, "Agent.md cannot be read: "+ErrText(err), "sma init "+dir)
+		return New("project", Fail, "Agent.md cannot be read: "+ErrText(err), "sma init "+ShellWord(dir))
 	case err != nil:
 		return New("project", Fail, "Agent.md cannot be read: "+ErrText(err), "make it a file that this user can read")
 	case !utf8.Valid(text):

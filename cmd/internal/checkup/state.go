@@ -29,7 +29,7 @@ func State(state string) []Finding {
 	case err != nil:
 		return []Finding{New("state", Fail, ErrText(err), "")}
 	case !info.IsDir():
-		return []Finding{New("state", Fail, state+" is not a folder", "mv "+state+" "+state+".old")}
+		return []Finding{New("state", Fail, state+" is not a folder", "mv "+ShellWord(state)+" "+ShellWord(state+".old"))}
 	}
 	out := checkWritable(state)
 	if info.Mode().Perm()&0o077 != 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/backup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -81,7 +82,7 @@ func (a *app) restore(ctx context.Context, from string, onlyState bool) (backup.
 	out, err := backup.Restore(ctx, backup.Target{From: from, Project: dir, State: state, OnlyState: onlyState})
 	switch {
 	case errors.Is(err, backup.ErrOccupied):
-		return out, &console.Failure{Code: console.CodeUsage, What: "nothing was restored", Why: err, Help: "mv " + state + " " + dir + ".ship.old, or restore to an empty folder with -C"}
+		return out, &console.Failure{Code: console.CodeUsage, What: "nothing was restored", Why: err, Help: "mv " + checkup.ShellWord(state) + " " + checkup.ShellWord(dir+".ship.old") + ", or restore to an empty folder with -C"}
 	case errors.Is(err, backup.ErrNoBackup):
 		return out, &console.Failure{Code: console.CodeFailed, What: "nothing was restored", Why: err, Help: "another backup"}
 	case err != nil:

@@ -229,11 +229,12 @@ func TestStartFails(t *testing.T) {
 	}{
 		{"no Agent.md", func(t *testing.T, p *project) map[string]string {
 			t.Helper()
-			if err := os.Remove(filepath.Join(p.dir, "Agent.md")); err != nil {
+			p.dir = filepath.Join(p.dir, "my bot")
+			if err := os.Mkdir(p.dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			return demo
-		}, KindConfig, "sma init"},
+		}, KindConfig, "/my bot'"},
 		{"another process", func(t *testing.T, p *project) map[string]string {
 			t.Helper()
 			p.start(t, Options{}, demo)

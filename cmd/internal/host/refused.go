@@ -59,7 +59,7 @@ func (h *Host) refused() {
 	defer r.mu.Unlock()
 	what := slices.Sorted(slices.Values(r.refused))
 	h.fail(&Failure{
-		Kind: KindCredential, What: "no platform takes its credential", Why: errors.New(strings.Join(what, "; ")), Help: "sma doctor --online --dir " + h.opts.Dir,
+		Kind: KindCredential, What: "no platform takes its credential", Why: errors.New(strings.Join(what, "; ")), Help: "sma doctor --online --dir " + h.folder(),
 	})
 }
 

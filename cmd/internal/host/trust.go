@@ -19,7 +19,7 @@ type reachGate struct {
 // agreement. It runs before anything that uses a key, reads other files of the folder or starts a program.
 func (h *Host) mayReach(context.Context) error {
 	if err := h.trust.settings(h, h.opts.Settings); err != nil {
-		return &Failure{Kind: KindConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + h.opts.Dir}
+		return &Failure{Kind: KindConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + h.folder()}
 	}
 	return nil
 }

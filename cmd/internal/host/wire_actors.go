@@ -223,7 +223,7 @@ func (h *Host) giveUp(child string, reason any) {
 		why = fmt.Errorf("its actor %s: %w", child, guardian.ErrEnded)
 	}
 	h.board.enter(StateFailed)
-	h.fail(&Failure{Kind: KindFailed, What: "the host cannot go on", Why: why, Help: "sma doctor --dir " + h.opts.Dir})
+	h.fail(&Failure{Kind: KindFailed, What: "the host cannot go on", Why: why, Help: "sma doctor --dir " + h.folder()})
 }
 
 // wakeBatch chats are told to resume every wakeEvery. After a busy host was killed, tens of thousands may be listed,
@@ -238,7 +238,7 @@ const (
 func (h *Host) wake(ctx context.Context) error {
 	keys, err := h.store.Waking(ctx)
 	if err != nil {
-		return &Failure{Kind: KindFailed, What: "the list of chats that still have work cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+		return &Failure{Kind: KindFailed, What: "the list of chats that still have work cannot be read", Why: err, Help: "sma doctor --dir " + h.folder()}
 	}
 	if len(keys) > 0 {
 		h.log.Info("continuing chats that still had work when the host stopped", "chats", len(keys))

@@ -48,7 +48,7 @@ func (h *Host) newModel() (model.Model, error) {
 	}
 	m, err := h.modelsOf(llm)
 	if err != nil {
-		return nil, &Failure{Kind: KindConfig, What: "the model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
+		return nil, &Failure{Kind: KindConfig, What: "the model cannot be set up", Why: err, Help: "sma config check --dir " + h.folder()}
 	}
 	h.live.models.Store(m)
 	return &h.live, nil

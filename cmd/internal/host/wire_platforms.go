@@ -156,7 +156,7 @@ func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error 
 	})
 	made, err := p.build(h.deciders.Informed(live))
 	if err != nil {
-		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
+		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.folder()}
 	}
 	props := adapter.Props(adapter.Options{Platform: made, Router: h.router, Logger: h.opts.Logger, Metrics: h.portMetrics})
 	if err := h.spawn(ctx, adapter.Name(p.name), h.workers.With(props)); err != nil {
@@ -348,7 +348,7 @@ func (h *Host) readyBot(label, name, own string) (egress string, err error) {
 	if h.access == nil {
 		people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
 		if err != nil {
-			return "", &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+			return "", &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.folder()}
 		}
 		h.access = people
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/retention"
@@ -43,10 +44,10 @@ func (h *Host) openStore(context.Context) error {
 	case errors.Is(err, persistence.ErrLocked):
 		return &Failure{
 			Kind: KindRunning, What: "another sma works on " + h.opts.State,
-			Help: "sma status --dir " + h.opts.Dir,
+			Help: "sma status --dir " + h.folder(),
 		}
 	case err != nil:
-		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err, Help: "sma doctor --dir " + h.folder()}
 	}
 	h.store = store
 	h.files = chatfile.New(store.ChatDir)
@@ -57,13 +58,16 @@ func (h *Host) openStore(context.Context) error {
 	return nil
 }
 
+// folder is the project's folder as a word of a command for people.
+func (h *Host) folder() string { return checkup.ShellWord(h.opts.Dir) }
+
 // readDocuments reads the documents that define the agent.
 func (h *Host) readDocuments(context.Context) error {
 	switch err := h.docs.Load(); {
 	case errors.Is(err, agentdir.ErrNoAgent):
-		return &Failure{Kind: KindConfig, What: "there is no Agent.md in " + h.opts.Dir, Help: "sma init " + h.opts.Dir}
+		return &Failure{Kind: KindConfig, What: "there is no Agent.md in " + h.opts.Dir, Help: "sma init " + h.folder()}
 	case err != nil:
-		return &Failure{Kind: KindConfig, What: "the project's documents cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+		return &Failure{Kind: KindConfig, What: "the project's documents cannot be read", Why: err, Help: "sma doctor --dir " + h.folder()}
 	default:
 		return nil
 	}

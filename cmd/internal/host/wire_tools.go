@@ -80,7 +80,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	h.cleanups.add("speech", h.voices.Close)
 	spoken, err := h.voices.Tools(h.opts.Settings.Settings.Speech)
 	if err != nil {
-		return nil, &Failure{Kind: KindConfig, What: "speech cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
+		return nil, &Failure{Kind: KindConfig, What: "speech cannot be set up", Why: err, Help: "sma config check --dir " + h.folder()}
 	}
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}

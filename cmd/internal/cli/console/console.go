@@ -67,7 +67,7 @@ func (a *Console) Project(args []string) (string, error) {
 	case err != nil:
 		return "", &Failure{Code: CodeConfig, What: "the project's folder cannot be read", Why: err, Help: "sma with -C and a folder that this user can read"}
 	case !info.IsDir():
-		return "", &Failure{Code: CodeConfig, What: dir + " is not a folder", Help: "sma run " + filepath.Dir(dir)}
+		return "", &Failure{Code: CodeConfig, What: dir + " is not a folder", Help: "sma run " + checkup.ShellWord(filepath.Dir(dir))}
 	}
 	return dir, nil
 }
