@@ -50,7 +50,7 @@ type executeCall struct {
 // the run; a request with the same id later returns its result.
 func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 	if value(p.opts.APIToken) == "" {
-		noRoute(w, r)
+		respond.Refused(http.StatusNotFound, "no_route", "The API is off. It needs a token in adapters.api.token.").Write(w)
 		return
 	}
 	in, refusal := p.executeInbound(w, r)

@@ -196,7 +196,9 @@ func TestExecuteRefuses(t *testing.T) {
 		wantStatus(t, s.execute(t, body), 400, code)
 	}
 	closed := newServer(t, nil)
-	wantStatus(t, closed.do(t, "POST", executePath, `{"instructions":"x"}`), 404, "no_route")
+	if got := readAll(t, closed.do(t, "POST", executePath, `{"instructions":"x"}`)); !strings.Contains(got, "adapters.api.token") {
+		t.Errorf("without a token of the API: %s", got)
+	}
 	s.p.Close()
 	wantStatus(t, s.execute(t, `{"instructions":"x","messageId":"later"}`), 503, "unavailable")
 }

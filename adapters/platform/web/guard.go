@@ -95,7 +95,11 @@ func (g *guard) check(r *http.Request) (Role, *respond.Problem) {
 		}
 	}
 	if r.URL.Path == executePath && value(g.apiToken) != "" {
-		return g.bearer(r, []pass{{RoleOwner, value(g.apiToken)}})
+		role, refusal := g.bearer(r, []pass{{RoleOwner, value(g.apiToken)}})
+		if refusal != nil && refusal.Status == http.StatusUnauthorized {
+			refusal = respond.Refused(refusal.Status, refusal.Code, "Send the token in adapters.api.token as a bearer token. That of the page does not count here.")
+		}
+		return role, refusal
 	}
 	passes := g.passes()
 	switch {

@@ -72,7 +72,12 @@ func TestTokensOpenOnlyTheirRoutes(t *testing.T) {
 		withToken(o)
 		o.APIToken = func() string { return "api-token" }
 	})
-	wantStatus(t, s.do(t, "POST", executePath, `{}`, "Authorization", "Bearer "+testToken), 401, "token_required")
+	for _, token := range []string{testToken, ""} {
+		res := s.do(t, "POST", executePath, `{}`, "Authorization", "Bearer "+token)
+		if got := readAll(t, res); res.StatusCode != 401 || !strings.Contains(got, "token_required") || !strings.Contains(got, "adapters.api.token") {
+			t.Errorf("with the token %q: %d %s", token, res.StatusCode, got)
+		}
+	}
 	wantStatus(t, s.do(t, "POST", executePath, `{}`, "Authorization", "Bearer api-token"), 400, "empty")
 	wantStatus(t, s.do(t, "GET", "/api/chats", "", "Authorization", "Bearer api-token"), 401, "token_required")
 	wantStatus(t, s.do(t, "GET", "/api/chats?token="+testToken, ""), 401, "token_required")
