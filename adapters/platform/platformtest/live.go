@@ -116,7 +116,7 @@ func (c *LiveChat) take(in platform.Inbound) {
 		parts = append(parts, uimessage.Text{Text: in.Text})
 	}
 	m := uimessage.Message{ID: in.TurnID, Role: uimessage.RoleUser, Parts: append(parts, in.Parts...)}
-	if strings.HasPrefix(in.IngressID, "key:") { // only keys of programs are looked up
+	if in.IngressID != in.TurnID { // only ids of programs are looked up
 		m.Metadata = uimessage.Metadata{IngressID: in.IngressID}.Append(nil)
 	}
 	c.Waiting = append(c.Waiting, m)

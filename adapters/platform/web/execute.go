@@ -46,7 +46,7 @@ type executeCall struct {
 }
 
 // execute serves POST /api/execute: one turn of an api chat, and its answer once the run has ended.
-// A repeated messageId (or Idempotency-Key) returns the first result. Disconnecting does not stop
+// A repeated messageId (or Idempotency-Key) returns the first result; other words with it are refused. Disconnecting does not stop
 // the run; a request with the same id later returns its result.
 func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 	if value(p.opts.APIToken) == "" {

@@ -58,14 +58,15 @@ func TestExecute(t *testing.T) {
 		t.Errorf("got inbound %+v", in)
 	}
 	for _, repeat := range []*reply{
-		s.execute(t, `{"instructions":"other words","messageId":"m1"}`),
-		s.execute(t, `{"instructions":"other words"}`, "Idempotency-Key", "m1"),
+		s.execute(t, `{"instructions":"what time is it?","messageId":"m1"}`),
+		s.execute(t, `{"instructions":"what time is it?"}`, "Idempotency-Key", "m1"),
 	} {
 		if body := readAll(t, repeat); !strings.Contains(body, "noon for ann") {
 			t.Errorf("a repeated id answered %s", body)
 		}
 	}
 	if s.live.Unread() != 0 {
+	wantStatus(t, s.execute(t, `{"instructions":"other words","messageId":"m1"}`), http.StatusUnprocessableEntity, "key_reused")
 		t.Error("a repeated id ran again")
 	}
 }

@@ -21,9 +21,8 @@ func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (turn stri
 		return "", false, refusal
 	}
 	m, found := request.ByIngress(view, in.IngressID)
-	keyed := strings.HasPrefix(in.IngressID, request.KeyPrefix)
 	switch {
-	case found && keyed && !request.SameWords(m, request.Words{Text: in.Text, Parts: in.Parts}):
+	case found && !request.SameWords(m, request.Words{Text: in.Text, Parts: in.Parts}):
 		return "", false, request.KeyReused()
 	case found:
 		return m.ID, false, nil
@@ -31,7 +30,7 @@ func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (turn stri
 	if decided, refusal = request.DecidedBefore(view, in); decided || refusal != nil {
 		return "", decided, refusal
 	}
-	if keyed {
+	if strings.HasPrefix(in.IngressID, request.KeyPrefix) {
 		return "", false, respond.Refused(http.StatusGone, "folded", "The answer for this Idempotency-Key is no longer in the history.")
 	}
 	return "", false, nil

@@ -54,7 +54,7 @@ func ByIngress(view platform.ChatView, ingress string) (uimessage.Message, bool)
 
 // KeyReused refuses a key that came with another message before.
 func KeyReused() *respond.Problem {
-	return respond.Refused(http.StatusUnprocessableEntity, "key_reused", "This Idempotency-Key belongs to another message.")
+	return respond.Refused(http.StatusUnprocessableEntity, "key_reused", "This Idempotency-Key or messageId belongs to another message.")
 }
 
 // BadMessageID returns why an id of a message cannot be used, or nil.

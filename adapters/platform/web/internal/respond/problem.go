@@ -162,7 +162,7 @@ func chinese(message string) string {
 		"There is no such address here.":                                                                             "没有这个地址。",
 		"There is no such chat or message.":                                                                          "没有这个聊天或消息，请刷新页面。",
 		"There is no such request for approval.":                                                                     "没有这个审批请求。",
-		"This Idempotency-Key belongs to another message.":                                                           "这个 Idempotency-Key 已用于另一条消息。",
+		"This Idempotency-Key or messageId belongs to another message.":                                              "这个 Idempotency-Key 或 messageId 已用于另一条消息。",
 		"This address is not served under that name.":                                                                "不能用这个域名访问此服务。",
 		"This could not be shown completely yet.":                                                                    "这个请求还没有完整显示。",
 		"This id belongs to another message.":                                                                        "这个编号属于另一条消息。",
