@@ -162,14 +162,16 @@ func (p *Platform) awaitFate(ctx context.Context, frames <-chan platform.Frame, 
 			case !ok:
 				return nil, false
 			case fr.Kind == platform.FrameSettled && slices.Contains(fr.Settled, turn):
-				return &executeResult{
-					outcome: outcome{State: turnFailed, Reason: "stopped"}, Error: "The turn ended without an answer.", ToolCalls: []executeCall{},
-				}, true
+				return withoutAnswer(), true
 			case fr.Kind == platform.FrameEnd && (fr.Last || slices.Contains(fr.Settled, turn)):
 				return nil, true
 			}
 		}
 	}
+}
+
+func withoutAnswer() *executeResult {
+	return &executeResult{outcome: outcome{State: turnFailed, Reason: "stopped"}, Error: "The turn ended without an answer.", ToolCalls: []executeCall{}}
 }
 
 // resultNow returns the result of a turn whose outcome is in the history, or nil.
@@ -215,12 +217,22 @@ func (p *Platform) resultOf(key messages.ChatKey, view platform.ChatView, turn s
 		}
 		result := newResult(view.Messages[at:i+1], meta)
 		result.outcome = outcomeOf(key, view.Messages[at:i+1], meta, meta.Fates[fate])
-		if result.Success = result.State != turnFailed; !result.Success {
-			result.Error = p.failureText(result.Reason, false)
+		if result.asked.Turn.ID != "" {
+			return p.resultAfter(key, view, result.asked), nil
 		}
+		p.conclude(result, meta)
 		return result, nil
 	}
 	return nil, nil //nolint:nilnil // nil is the answer: not yet.
+}
+
+// conclude completes the result of a run that has ended.
+func (p *Platform) conclude(result *executeResult, meta uimessage.Metadata) {
+	if result.Success = result.State != turnFailed; !result.Success {
+		result.Error = p.failureText(result.Reason, false)
+	} else if words := meta.Notice(); words != "" { // the answer is incomplete
+		result.Output = strings.TrimSpace(result.Output + "\n\n" + words)
+	}
 }
 
 func newResult(list []uimessage.Message, meta uimessage.Metadata) *executeResult {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
@@ -65,8 +66,8 @@ func TestExecute(t *testing.T) {
 			t.Errorf("a repeated id answered %s", body)
 		}
 	}
-	if s.live.Unread() != 0 {
 	wantStatus(t, s.execute(t, `{"instructions":"other words","messageId":"m1"}`), http.StatusUnprocessableEntity, "key_reused")
+	if s.live.Unread() != 0 {
 		t.Error("a repeated id ran again")
 	}
 }
@@ -202,4 +203,20 @@ func TestExecuteRefuses(t *testing.T) {
 	}
 	s.p.Close()
 	wantStatus(t, s.execute(t, `{"instructions":"x","messageId":"later"}`), 503, "unavailable")
+}
+
+// An answer that was cut off says so, as it does on the page.
+func TestExecuteSaysThatAnAnswerIsIncomplete(t *testing.T) {
+	s := apiServer(t)
+	s.live.OnAccept = func(in platform.Inbound) {
+		s.answerAPI(in)
+		s.live.Lock()
+		defer s.live.Unlock()
+		m := &s.live.Chat(in.ChatKey).History[1]
+		meta, _ := uimessage.DecodeMetadata(m.Metadata)
+		m.Metadata = meta.WithNotice("The answer was cut.").Raw()
+	}
+	if got := readAll(t, s.execute(t, `{"instructions":"go","messageId":"m1"}`)); !strings.Contains(got, `"output":"noon for api\n\nThe answer was cut."`) {
+		t.Errorf("got %s", got)
+	}
 }

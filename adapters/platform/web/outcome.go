@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -35,6 +37,8 @@ type outcome struct {
 	Waiting []waitingRequest `json:"waiting,omitempty"`
 	// Demo means that the built-in demo model answered, not a real assistant.
 	Demo bool `json:"demo,omitempty"`
+
+	asked journal.Asked // the last request of a run that waits no longer, if a person decided it
 }
 
 // waitingRequest is a tool call that needs a person's decision.
@@ -69,8 +73,10 @@ func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Me
 	switch {
 	case good && meta.Result == "waiting" && len(open) > 0:
 		out.State, out.Waiting = turnWaiting, open
-	case good && meta.Result == "waiting" && last != journal.AnswerOpen:
-		out.Reason = string(last) // it expired or was withdrawn, so there will be no answer
+	case good && meta.Result == "waiting" && (last.Request.Answer == journal.AnswerApproved || last.Request.Answer == journal.AnswerDenied):
+		out.asked = last // what follows is in another message, or not there yet
+	case good && meta.Result == "waiting" && last.Request.Answer != journal.AnswerOpen:
+		out.Reason = string(last.Request.Answer) // it expired or was withdrawn, so there will be no answer
 	case good && (meta.Result == "" || meta.Result == "done" || meta.Result == "waiting"):
 		out.State = turnAnswered
 	default:
@@ -79,8 +85,8 @@ func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Me
 	return out
 }
 
-// openRequests returns the undecided requests of a run, and how the last of the others ended.
-func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (open []waitingRequest, last journal.Answer) {
+// openRequests returns the undecided requests of a run, and the last of the others.
+func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (open []waitingRequest, last journal.Asked) {
 	for _, m := range list {
 		if m.Role != uimessage.RoleAssistant || !sameRun(m, run) {
 			continue
@@ -91,17 +97,26 @@ func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (o
 			switch {
 			case !ok:
 			case r.Answer != journal.AnswerOpen:
-				last = r.Answer
+				last = journal.Asked{Turn: t, Request: r}
 			default:
 				open = append(open, waitingRequest{
 					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, What: r.What, Risk: r.Risk, Chinese: r.Chinese, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
 					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
-					Decide: decideBy{fmt.Sprintf("sma approvals approve %s %d", key, r.N), fmt.Sprintf("sma approvals deny %s %d", key, r.N)},
+					Decide: decideBy{fmt.Sprintf("sma approvals approve %s %d", shellWord(key), r.N), fmt.Sprintf("sma approvals deny %s %d", shellWord(key), r.N)},
 				})
 			}
 		}
 	}
 	return open, last
+}
+
+// shellWord quotes a key with the id of a chat that programs chose, for people who copy the command.
+func shellWord(key messages.ChatKey) string {
+	word := string(key)
+	if url.QueryEscape(word) == word {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // failureText returns the sentence for a reason, or the reason itself if there is none.
