@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
@@ -175,14 +179,25 @@ func (c *change) explain() (tool.Explanation, error) {
 	case c.before != nil && kindOf(c.before[:min(len(c.before), sniffed)]) != "":
 		about.Binary, about.Sum, before = true, c.sum, nil
 	}
-	exact := plain(c.place.path) + "\n" + unified(string(before), string(c.after))
+	exact := plain(c.place.path) + "\n" + unified(before, c.after)
 	if len(exact) > tool.MaxExact && before != nil { // what would be written may be short enough
 		about.Hidden, about.Sum = "long", c.sum
-		exact = plain(c.place.path) + "\n" + unified("", string(c.after))
+		exact = plain(c.place.path) + "\n" + unified(nil, c.after)
 	}
 	e, err := tool.Describe(WriteName, about)
 	e.Exact, e.Bind = exact, c.bind()
 	return e, err
+}
+
+// unified is the unified diff of two texts, without its header.
+func unified(before, after []byte) string {
+	_, hunks, _ := bytes.Cut(diff.Diff("", before, "", after), []byte("+++ \n"))
+	return string(hunks)
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 func (c *change) sizes() string {
