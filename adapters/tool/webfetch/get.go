@@ -108,7 +108,7 @@ func (p *fetched) read(res *http.Response) error {
 		return nil
 	}
 	if p.title, p.text, cut = pageText(text, p.final); cut {
-		p.cut = "a part" // Genuine pages have fewer elements and shorter texts.
+		p.cut = "a part" // Genuine pages have shorter texts and tags.
 	}
 	return nil
 }

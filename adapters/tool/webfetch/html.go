@@ -1,12 +1,16 @@
 package webfetch
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html"
 )
 
 const (
@@ -14,20 +18,47 @@ const (
 	maxLink = 500
 	// maxOut bounds the text of a page, which can be longer than the page.
 	maxOut = maxHTML + maxHTML/2
-	// maxInline is the maximum length of a link text or inline code, in bytes.
-	maxInline = 4 << 10
-	// maxInside is the maximum depth of nested quotations and lists that is shown, and maxTables that of tables.
+	// maxInside is the maximum depth of nested quotations and lists that is shown.
 	maxInside = 8
-	maxTables = 2
+	// maxOpen is the maximum depth of open elements. The tags of deeper ones are ignored.
+	maxOpen = 512
+	// maxTag is the maximum length of a tag, or of the text between two; a page ends there. The tokenizer keeps all
+	// attributes of a tag in memory.
+	maxTag = maxHTML / 2
 )
 
 // pageText converts a page to text close to Markdown, without scripts, styles and hidden content. cut reports that
-// the page has more than that.
+// the page has more than that. It reads the tags one after the other and builds no tree, which pages can make huge.
 func pageText(source string, base *url.URL) (title, text string, cut bool) {
-	root, cut := parseTree(source)
 	w := writer{base: base}
-	w.children(root)
-	return w.title, w.text(), cut || w.full
+	z := html.NewTokenizer(strings.NewReader(source))
+	z.SetMaxBuf(maxTag)
+	for !w.full {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			w.close(0)
+			return w.title, strings.TrimSpace(w.out.String()), w.full || !errors.Is(z.Err(), io.EOF)
+		case html.TextToken:
+			w.text(string(z.Text()))
+		case html.StartTagToken, html.SelfClosingTagToken:
+			w.start(z, kind == html.SelfClosingTagToken)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			w.end(string(name))
+		default: // comments and the like
+		}
+	}
+	return w.title, strings.TrimSpace(w.out.String()), true
+}
+
+// opened is an element that is still open. Without hidden content, only those are kept that matter for the text.
+type opened struct {
+	name   string
+	hidden bool   // nothing inside of it is shown
+	shown  bool   // it is not inside of a hidden one
+	tail   string // what ends a link or code
+	before string // the marker that its own has replaced
+	at     int    // length of the text before it
 }
 
 // writer collects the text of a page.
@@ -35,25 +66,32 @@ type writer struct {
 	out   strings.Builder
 	base  *url.URL
 	title string
+
+	open   []opened
+	above  int // number of open elements beyond maxOpen
+	hidden int // number of open elements that are not shown
+
 	// prefix are the line prefixes of quotations and lists.
 	prefix []string
 	marker string // of a list item whose text has not started
+	marks  string // starts of links and code, a byte each, for the next word
 	line   bool   // the current line is not empty
 	breaks int    // line breaks needed before the next text
 	space  bool   // space needed before the next word
+	fresh  bool   // the current cell has no text yet
 	pre    int
+	fence  bool  // the current text begins after <pre>
 	lists  []int // counters of ordered lists; -1 for bullets
-	tables int   // depth of nested tables
 	begun  bool
 	full   bool // the limit of the output is reached
 }
 
-func (w *writer) text() string { return strings.TrimSpace(w.out.String()) }
-
 // owe requests line breaks before the next text.
 func (w *writer) owe(n int) {
-	w.space = false
-	w.breaks = max(w.breaks, n)
+	w.space = true
+	if !w.fresh {
+		w.space, w.breaks = false, max(w.breaks, n)
+	}
 }
 
 // put writes a part of a line.
@@ -64,6 +102,7 @@ func (w *writer) put(s string) {
 	if s == "" || w.full {
 		return
 	}
+	s, w.marks, w.fresh = w.marks+s, "", false
 	if w.breaks > 0 && w.begun {
 		if w.line {
 			w.out.WriteByte('\n')
@@ -128,281 +167,351 @@ func visible(s string) string {
 	}, s)
 }
 
-func (w *writer) node(n *node) {
+// text handles the text between tags.
+func (w *writer) text(s string) {
+	if n := len(w.open); n > 0 && w.open[n-1].name == "title" && w.hidden == 1 && w.title == "" {
+		w.title = strings.Join(strings.Fields(visible(s)), " ")
+	}
+	if w.fence { // the first line break of pre is not shown
+		s, w.fence = strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n"), false
+	}
+	if w.hidden == 0 {
+		w.words(s)
+	}
+}
+
+// start handles a start tag.
+func (w *writer) start(z *html.Tokenizer, closed bool) {
+	raw, _ := z.TagName()
+	name := string(raw)
+	value, hidden := attributes(z, name)
+	drawing := -1
+	if w.hidden > 0 {
+		drawing = slices.IndexFunc(w.open, func(o opened) bool { return o.name == "svg" || o.name == "math" })
+	}
+	if drawing >= 0 {
+		z.NextIsNotRawText()
+		if block(name) { // a drawing cannot contain it
+			w.close(drawing)
+			drawing = -1
+		}
+	}
+	if len(w.open) < maxOpen {
+		w.implied(name)
+	}
 	switch {
-	case n.tag == 0:
-		w.words(n.data)
-	case !n.hidden:
-		w.element(n)
+	case empty(name):
+		w.single(name, value)
+		return
+	case closed && (drawing >= 0 || name == "svg" || name == "math"):
+		return
+	}
+	hidden = hidden || unseen(name)
+	switch {
+	case !hidden && w.hidden == 0 && !meant(name):
+		return
+	case len(w.open) >= maxOpen:
+		w.above++
+		return
+	}
+	o := opened{name: name, hidden: hidden, shown: !hidden && w.hidden == 0}
+	if hidden {
+		w.hidden++
+	}
+	if o.shown {
+		w.begin(&o, value)
+	}
+	w.open = append(w.open, o)
+}
+
+// attributes returns the relevant attribute of an element, and whether an attribute hides the element.
+func attributes(z *html.Tokenizer, name string) (value string, hidden bool) {
+	want := "alt"
+	switch name {
+	case "a", "base":
+		want = "href"
+	case "ol":
+		want = "start"
+	}
+	for more := true; more; {
+		var key, val []byte
+		key, val, more = z.TagAttr()
+		hidden = hidden || hides(key, val)
+		if string(key) == want {
+			value = string(val)
+		}
+	}
+	return value, hidden
+}
+
+// implied closes the elements that a new element ends without an end tag.
+func (w *writer) implied(name string) {
+	if block(name) {
+		w.ends("p", "td th table button")
+	}
+	switch name {
+	case "li":
+		w.ends("li", "ul ol menu td th table")
+	case "dt", "dd":
+		w.ends("dt dd", "dl td th table")
+	case "td", "th":
+		w.ends("td th", "tr table")
+	case "tr", "tbody", "thead", "tfoot":
+		w.ends("tr", "table")
+	case "a":
+		w.ends("a", "td th table")
 	}
 }
 
-func (w *writer) children(n *node) {
-	for c := n.first; c != nil && !w.full; c = c.next {
-		w.node(c)
+// ends closes the innermost element of some names, unless it is outside of the innermost wall.
+func (w *writer) ends(names, walls string) {
+	inside, outside := strings.Fields(names), strings.Fields(walls)
+	for i, o := range slices.Backward(w.open) {
+		switch {
+		case slices.Contains(inside, o.name):
+			w.close(i)
+			return
+		case slices.Contains(outside, o.name):
+			return
+		}
 	}
 }
 
-func (w *writer) element(n *node) {
-	switch n.tag {
-	case atom.Head:
-		w.head(n)
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+// end handles an end tag.
+func (w *writer) end(name string) {
+	switch {
+	case name == "html" || name == "head" || name == "body" || w.hidden == 0 && !meant(name):
+		return
+	case w.above > 0:
+		w.above--
+		return
+	}
+	for i, o := range slices.Backward(w.open) {
+		cell := o.name == "td" || o.name == "th" || o.name == "table"
+		switch {
+		case o.name == name:
+			w.close(i)
+			return
+		case cell && name != "tr" && name != "table", block(o.name) && !block(name) && !unseen(name) && !cell:
+			return
+		}
+	}
+	if name == "p" && w.hidden == 0 {
 		w.owe(2)
-		w.marked(strings.Repeat("#", level(n.tag))+" ", "", n)
-		w.owe(2)
-	case atom.Br:
+	}
+}
+
+// close closes the open elements from index i on.
+func (w *writer) close(i int) {
+	for len(w.open) > i {
+		o := w.open[len(w.open)-1]
+		w.open = w.open[:len(w.open)-1]
+		if o.hidden {
+			w.hidden--
+		}
+		if o.shown {
+			w.finish(o)
+		}
+	}
+	w.above = 0
+}
+
+// single handles an element that has no end tag.
+func (w *writer) single(name, value string) {
+	switch {
+	case w.hidden > 0:
+	case name == "br":
 		w.owe(1)
-	case atom.Hr:
+	case name == "hr":
 		w.owe(2)
 		w.put("---")
 		w.owe(2)
-	case atom.A:
-		w.link(n)
-	case atom.Img:
-		if alt := strings.TrimSpace(visible(n.data)); alt != "" {
+	case name == "img":
+		if alt := strings.TrimSpace(visible(value)); alt != "" {
 			w.words("[image: " + alt + "]")
 		}
-	case atom.Code:
-		w.code(n)
-	default:
-		w.block(n)
+	case name == "base":
+		if u, err := w.base.Parse(value); err == nil {
+			w.base = u
+		}
 	}
 }
 
-// block writes elements that start new lines, and elements without a special meaning.
-func (w *writer) block(n *node) {
-	switch n.tag {
-	case atom.P, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main, atom.Nav, atom.Aside, atom.Figure,
-		atom.Form, atom.Fieldset, atom.Dl, atom.Details, atom.Address:
-		w.owe(2)
-		w.children(n)
-		w.owe(2)
-	case atom.Div, atom.Dt, atom.Dd, atom.Figcaption, atom.Summary, atom.Caption, atom.Legend, atom.Option, atom.Body:
-		w.owe(1)
-		w.children(n)
-		w.owe(1)
-	case atom.Blockquote:
-		w.owe(2)
-		w.within("> ", n)
-		w.owe(2)
-	case atom.Pre:
-		w.owe(2)
+// begin writes what starts an element.
+func (w *writer) begin(o *opened, value string) {
+	o.at = w.out.Len()
+	w.around(o.name)
+	switch o.name {
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		w.mark(o, strings.Repeat("#", int(o.name[1]-'0'))+" ", "")
+	case "a":
+		if o.tail = w.target(value); o.tail != "" {
+			w.marks += "["
+		}
+	case "code":
+		if w.pre == 0 {
+			o.tail, w.marks = "`", w.marks+"`"
+		}
+	case "blockquote":
+		w.within("> ")
+	case "pre":
 		w.put("```")
 		w.owe(1)
 		w.pre++
-		w.children(n)
-		w.pre--
-		w.owe(1)
-		w.put("```")
-		w.owe(2)
-	case atom.Ul, atom.Ol, atom.Menu:
-		w.list(n)
-	case atom.Li:
-		w.item(n)
-	case atom.Table:
-		w.owe(2)
-		w.table(n)
-		w.owe(2)
-	default:
-		w.children(n)
+		w.fence = true
+	case "ul", "ol", "menu":
+		first := -1
+		if o.name == "ol" {
+			first = 1
+			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1_000_000 {
+				first = n
+			}
+		}
+		w.lists = append(w.lists, first)
+	case "li":
+		marker := "- "
+		if last := len(w.lists) - 1; last >= 0 && w.lists[last] >= 0 {
+			marker = strconv.Itoa(w.lists[last]) + ". "
+			w.lists[last]++
+		}
+		w.mark(o, marker, strings.Repeat(" ", len(marker)))
+	case "td", "th":
+		if w.line && w.breaks == 0 {
+			w.space = true
+			w.put("|")
+		}
+		w.space, w.fresh, o.at = true, true, w.out.Len()
 	}
 }
 
-// head reads the title and the base URL.
-func (w *writer) head(n *node) {
-	for c := n.first; c != nil; c = c.next {
-		switch c.tag {
-		case atom.Title:
-			w.title = ""
-			if c.first != nil {
-				w.title = strings.Join(strings.Fields(visible(c.first.data)), " ")
-			}
-		case atom.Base:
-			if u, err := w.base.Parse(c.data); err == nil {
-				w.base = u
-			}
-		default:
+// finish writes what ends an element.
+func (w *writer) finish(o opened) {
+	text := w.out.Len() > o.at
+	switch o.name {
+	case "h1", "h2", "h3", "h4", "h5", "h6", "li":
+		w.prefix = w.prefix[:len(w.prefix)-1]
+		if w.marker != "" {
+			w.marker = o.before
+		}
+	case "a", "code":
+		if o.tail != "" && text {
+			w.out.WriteString(o.tail)
+		} else if o.tail != "" && w.marks != "" {
+			w.marks = w.marks[:len(w.marks)-1]
+		}
+	case "blockquote":
+		w.prefix = w.prefix[:len(w.prefix)-1]
+	case "pre":
+		w.pre--
+		w.owe(1)
+		w.put("```")
+	case "ul", "ol", "menu":
+		w.lists = w.lists[:len(w.lists)-1]
+	case "td", "th":
+		if text {
+			w.breaks = 0
+		}
+		w.space, w.fresh = true, false
+	}
+	w.around(o.name)
+}
+
+// around requests the line breaks before and after an element.
+func (w *writer) around(name string) {
+	switch name {
+	case "ul", "ol", "menu":
+		w.owe(2 - min(1, len(w.lists)))
+	case "div", "dt", "dd", "figcaption", "summary", "caption", "legend", "li", "tr":
+		w.owe(1)
+	default:
+		if block(name) {
+			w.owe(2)
 		}
 	}
 }
 
-func (w *writer) within(prefix string, n *node) {
+// mark puts a marker at the start of the first line of an element.
+func (w *writer) mark(o *opened, marker, prefix string) {
+	o.before, w.marker = w.marker, marker
+	w.within(prefix)
+}
+
+func (w *writer) within(prefix string) {
 	if len(w.prefix) >= maxInside {
 		prefix = ""
 	}
 	w.prefix = append(w.prefix, prefix)
-	w.children(n)
-	w.prefix = w.prefix[:len(w.prefix)-1]
 }
 
-func (w *writer) list(n *node) {
-	start := -1
-	if n.tag == atom.Ol {
-		start = 1
-		if s, err := strconv.Atoi(n.data); err == nil && s >= 0 && s < 1_000_000 {
-			start = s
-		}
-	}
-	if len(w.lists) == 0 {
-		w.owe(2)
-	} else {
-		w.owe(1)
-	}
-	w.lists = append(w.lists, start)
-	w.children(n)
-	w.lists = w.lists[:len(w.lists)-1]
-	if len(w.lists) == 0 {
-		w.owe(2)
-	} else {
-		w.owe(1)
-	}
-}
-
-func (w *writer) item(n *node) {
-	w.owe(1)
-	marker := "- "
-	if last := len(w.lists) - 1; last >= 0 && w.lists[last] >= 0 {
-		marker = strconv.Itoa(w.lists[last]) + ". "
-		w.lists[last]++
-	}
-	w.marked(marker, strings.Repeat(" ", len(marker)), n)
-	w.owe(1)
-}
-
-// marked writes the content of a node, with a marker at the start of its first line if it has one.
-func (w *writer) marked(marker, prefix string, n *node) {
-	before := w.marker
-	w.marker = marker
-	w.within(prefix, n)
-	if w.marker != "" {
-		w.marker = before
-	}
-}
-
-// link writes the text and the target of a link.
-func (w *writer) link(n *node) {
-	href := strings.TrimSpace(n.data)
+// target is what follows the text of a link, or "" if its address is of no use.
+func (w *writer) target(href string) string {
+	href = strings.TrimSpace(href)
 	u, err := w.base.Parse(href)
-	text, inline := content(n)
-	words := strings.TrimSpace(text)
-	if href == "" || err != nil || strings.HasPrefix(href, "#") || u.Scheme != "http" && u.Scheme != "https" || inline && words == "" || len(u.String()) > maxLink {
-		w.children(n)
-		return
+	if href == "" || err != nil || href[0] == '#' || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
 	}
 	u.User = nil
-	to := strings.ReplaceAll(strings.ReplaceAll(u.String(), "(", "%28"), ")", "%29")
-	if !inline || blocky(n) {
-		w.children(n)
-		w.words(" (" + to + ")")
-		return
+	to := u.String()
+	if len(to) > maxLink {
+		return ""
 	}
-	w.words(lead(text) + "[" + strings.Join(strings.Fields(visible(words)), " ") + "](" + to + ")")
-	if isBlank(text[len(text)-1]) {
-		w.space = true
-	}
+	return "](" + strings.ReplaceAll(strings.ReplaceAll(to, "(", "%28"), ")", "%29") + ")"
 }
 
-func lead(s string) string {
-	if s != "" && isBlank(s[0]) {
-		return " "
-	}
-	return ""
-}
-
-// blocky reports whether a link contains more than inline text.
-func blocky(n *node) bool {
-	for c := n.first; c != nil; c = c.next {
-		switch c.tag {
-		case atom.Div, atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Table, atom.Img, atom.Pre:
-			return true
-		default:
-		}
-		if c.hidden || blocky(c) {
-			return true
-		}
+// block reports whether an element stands on lines of its own and ends a paragraph.
+func block(name string) bool {
+	switch name {
+	case "address", "article", "aside", "blockquote", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption",
+		"figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "legend", "li", "main", "menu", "nav", "ol", "p", "pre",
+		"section", "summary", "table", "ul":
+		return true
 	}
 	return false
 }
 
-func (w *writer) code(n *node) {
-	text, inline := content(n)
-	text = strings.TrimSpace(visible(text))
-	if w.pre > 0 || !inline || text == "" || strings.ContainsAny(text, "`\n") {
-		w.children(n)
-		return
+// meant reports whether an element affects the text around it.
+func meant(name string) bool {
+	switch name {
+	case "a", "code", "tr", "td", "th":
+		return true
 	}
-	w.words("`" + text + "`")
+	return block(name)
 }
 
-// table writes rows; tables nested in cells are flattened.
-func (w *writer) table(n *node) {
-	for c := n.first; c != nil; c = c.next {
-		if c.tag == 0 || c.hidden {
-			continue
-		}
-		switch c.tag {
-		case atom.Tr:
-			w.row(c)
-		case atom.Thead, atom.Tbody, atom.Tfoot:
-			w.table(c)
-		default:
-			w.element(c)
-		}
+// unseen reports whether the content of an element is not shown.
+func unseen(name string) bool {
+	switch name {
+	case "button", "canvas", "dialog", "iframe", "math", "noembed", "noframes", "noscript", "object", "script", "select", "style", "svg", "template",
+		"textarea", "title":
+		return true
 	}
+	return false
 }
 
-func (w *writer) row(n *node) {
-	var cells []*node
-	for c := n.first; c != nil; c = c.next {
-		if c.tag == atom.Td || c.tag == atom.Th {
-			cells = append(cells, c)
-		}
+// empty reports whether an element has no end tag.
+func empty(name string) bool {
+	switch name {
+	case "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link", "meta", "param", "source",
+		"track", "wbr":
+		return true
 	}
-	w.owe(1)
-	if len(cells) == 1 || w.tables >= maxTables { // a layout table
-		for _, c := range cells {
-			w.children(c)
-			w.owe(1)
-		}
-		return
-	}
-	var line strings.Builder
-	full := false
-	for _, c := range cells {
-		inner := writer{base: w.base, tables: w.tables + 1}
-		inner.children(c)
-		if full = inner.full || line.Len()+inner.out.Len() > maxOut; full {
-			break
-		}
-		line.WriteString("| " + strings.ReplaceAll(strings.Join(strings.Fields(inner.text()), " "), "|", "\\|") + " ")
-	}
-	if line.Len() > 0 {
-		w.put(line.String() + "|")
-	}
-	w.full = w.full || full
-	w.owe(1)
+	return false
 }
 
-// content returns all text in a node, if it is short enough for inline use.
-func content(n *node) (text string, ok bool) {
-	var out strings.Builder
-	ok = collect(&out, n)
-	return out.String(), ok
-}
-
-// collect writes all text in a node until the limit is reached.
-func collect(out *strings.Builder, n *node) bool {
-	for c := n.first; c != nil; c = c.next {
-		if c.tag == 0 {
-			if out.Len()+len(c.data) > maxInline {
-				return false
-			}
-			out.WriteString(c.data)
-		}
-		if !collect(out, c) {
-			return false
-		}
+// hides reports whether an attribute hides its element.
+func hides(key, val []byte) bool {
+	switch string(key) {
+	case "hidden":
+		return true
+	case "aria-hidden":
+		return bytes.EqualFold(val, []byte("true"))
+	case "style":
+		style := strings.ToLower(strings.Join(strings.Fields(string(val)), "")) + ";"
+		style = strings.ReplaceAll(style, "font-size:0.", "") // small, not hidden
+		return slices.ContainsFunc(
+			[]string{"display:none", "visibility:hidden", "visibility:collapse", "font-size:0", "opacity:0;", "text-indent:-9"},
+			func(s string) bool { return strings.Contains(style, s) },
+		)
 	}
-	return true
+	return false
 }

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/net/html"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
 )
@@ -32,25 +31,25 @@ func TestPageText(t *testing.T) {
 		"links":            {`see <a href="c?d=1&amp;e=2">the <b>page</b></a>, <a href="#x">here</a>, <a href="javascript:x">no</a> <a>none</a>`, "see [the page](https://example.org/a/c?d=1&e=2), here, no none"},
 		"a link's secrets": {`<a href="https://u:p@h.example/(x)">x</a>`, "[x](https://h.example/%28x%29)"},
 		"a base":           {`<head><base href="https://other.example/q/"><title> T  t </title></head><a href="r">x</a>`, "[x](https://other.example/q/r)"},
-		"a link of blocks": {`<a href="/x"><h2>News</h2><p>today</p></a>`, "## News\n\ntoday\n\n(https://example.org/x)"},
+		"a link of blocks": {`<a href="/x"><h2>News</h2><p>today</p></a>`, "## [News\n\ntoday](https://example.org/x)"},
 		"lists":            {"<ul><li>a<li>b<ol start=3><li>c<li>d</ol><li><p>e</p></ul>f", "- a\n- b\n  3. c\n  4. d\n\n- e\n\nf"},
 		"quotations":       {"<blockquote><p>a<p>b</blockquote>c", "> a\n>\n> b\n\nc"},
 		"code":             {"<p>run <code>ls -l</code><pre>a  b\n  c\n\nd</pre>e", "run `ls -l`\n\n```\na  b\n  c\n\nd\n```\n\ne"},
-		"tables":           {"<table><tr><th>a<th>b|c<tr><td>1 <td><p>2<p>3</table>", "| a | b\\|c |\n| 1 | 2 3 |"},
+		"tables":           {"<table><tr><th>a<th>b|c<tr><td>1 <td><p>2<p>3</table>", "a | b|c\n1 | 2\n\n3"},
 		"layout tables":    {"<table><tr><td><p>a<p>b</table>", "a\n\nb"},
 		"images":           {`<img alt="a  dog" src=x><img src=y>`, "[image: a dog]"},
 		"not shown":        {`<script>a</script><style>b</style><noscript>c</noscript><template>d</template><svg><text>e</text></svg><iframe>f</iframe><textarea>g</textarea>h`, "h"},
-		"hidden":           {`<p hidden>a</p><p style="display : NONE">b</p><p style="color:red;visibility:hidden">c</p><p aria-hidden=true>d</p><p style="font-size:0">e</p><p style="font-size:0.9em">f</p><p style="display:none;font-size:0.9em">g</p><a href=x><b hidden>g</b>h</a>`, "f\n\nh (https://example.org/a/x)"},
+		"buttons":          {"<button><div>a</div></button>b<button><p>c</button>d", "bd"},
+		"hidden":           {`<p hidden>a</p><p style="display : NONE">b</p><p style="color:red;visibility:hidden">c</p><p aria-hidden=true>d</p><p style="font-size:0">e</p><p style="font-size:0.9em">f</p><p style="display:none;font-size:0.9em">g</p><a href=x><b hidden>g</b>h</a>`, "f\n\n[h](https://example.org/a/x)"},
 		"invisible":        {"a\u200b\u202eb\u00adc\x01d", "abcd"},
 		"comments":         {"<!-- a --><p>b<!-- c --></p>", "b"},
 		"nothing":          {"", ""},
 		"ends left out":    {"<p>a<div>b</p>c</div><dl><dt>d<dd>e<dt>f</dl><li>g<li>h", "a\n\nb\n\nc\n\nd\ne\nf\n\n- g\n- h"},
 		"ends inside out":  {"<b><p>a</b>b</p><i>c<span hidden>d<div>e</span>f</div>", "ab\n\nc"},
-		"around tables":    {"<table>a<tr><td>b<table><tr><td>c<td>d</table>e<td>f</table>g<td>h", "a\n\n| b \\| c \\| d \\| e | f |\n\ngh"},
+		"around tables":    {"<table>a<tr><td>b<table><tr><td>c<td>d</table>e<td>f</table>g<td>h", "a\nb\n\nc | d\n\ne | f\n\ng | h"},
 		"drawings":         {"<svg><title>a</title><g/><style>b</style></svg>c<svg><p>d<math><mi>e</mi></math>f", "c\n\ndf"},
 		"hidden bodies":    {"<body style=display:none>a<p>b</body>c", ""},
-		"heads":            {"<head><style>a</style></head> <title>b</title>c<title>d</title>", "cd"},
-		"many attributes":  {"<a href=x " + strings.Repeat("a ", 300) + ">b</a><a " + strings.Repeat("a=\">\" ", 300) + ">c", "bc"},
+		"heads":            {"<head><style>a</style></head> <title>b</title>c<title>d</title>", "c"},
 		"rules":            {"a<hr>b", "a\n\n---\n\nb"},
 	} {
 		_, got, _ := pageText(tt.in, base(t))
@@ -141,32 +140,6 @@ func checkWrapped(t *testing.T, title, text string) {
 			t.Errorf("member %q was made of %q", member, text)
 		}
 	}
-}
-
-// FuzzTagEnd holds where a tag ends against what the tokenizer says.
-func FuzzTagEnd(f *testing.F) {
-	for _, s := range []string{"<a>", "<a b=c d='>' e=\">\">x", "<a/b/=c/>", "<a b = >c", "<a =b>", "<a b='", "<A\x00 b\x00='\x00'>", "<a b=\"c\"d>", "<a b= 'c'/>", "<a\rb\f=\tc>"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, in string) {
-		z := html.NewTokenizer(strings.NewReader(in))
-		kind := z.Next()
-		raw := len(z.Raw())
-		end, attrs := tagEnd(in)
-		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-			return
-		}
-		n := 0
-		for more := true; more; {
-			var key []byte
-			if key, _, more = z.TagAttr(); len(key) > 0 {
-				n++
-			}
-		}
-		if end != raw || attrs < n {
-			t.Errorf("%q is a tag of %d bytes and %d attributes, by the tokenizer %d and %d", in, end, attrs, raw, n)
-		}
-	})
 }
 
 func FuzzAddress(f *testing.F) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +30,16 @@ func many(begin, piece string) string {
 	out.WriteString(begin)
 	for i := 0; out.Len() < mib-len(piece)-12; i++ {
 		fmt.Fprintf(&out, piece, i)
+	}
+	return out.String()
+}
+
+// attributes makes a tag of many short attributes that are all different.
+func attributes() string {
+	var out strings.Builder
+	out.WriteString("<p ")
+	for i := int64(0); out.Len() < mib-8; i++ {
+		out.WriteString(strconv.FormatInt(i, 36) + " ")
 	}
 	return out.String()
 }
@@ -61,6 +72,7 @@ func hostile() map[string]string {
 		"attributes":                      "<p " + fill("a "),
 		"different attributes":            many("<p ", "%x "),
 		"different attributes, often":     strings.Repeat(many("<p ", "%x ")[:4<<10]+">", 256),
+		"short attributes":                attributes(),
 		"one attribute":                   "<p title='" + fill("a") + "'>x",
 		"one style":                       "<p style='" + fill("a ") + "'>x",
 		"one address":                     "<a href='" + fill("/") + "'>x</a>",

@@ -230,12 +230,12 @@ func TestFetchBomb(t *testing.T) {
 func TestFetchReadsAMiBOfHTML(t *testing.T) {
 	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset="+r.URL.Query().Get("charset"))
-		begin, piece := "<p>", "begin "
+		begin, piece := "<p>", "begin <i>"
 		switch r.URL.Query().Get("page") {
 		case "end":
-			begin += strings.Repeat(" ", 1<<20-6-len(begin))
+			begin += strings.Repeat(" <i>", 1<<18-4) + "    "
 		case "wide":
-			piece = "\xa1"
+			piece = "\xa1<i>"
 		}
 		_, _ = io.WriteString(w, begin+strings.Repeat(piece, 1<<20)+"end")
 	})
