@@ -7,32 +7,25 @@ import (
 	"strings"
 )
 
-// Words expresses a cron schedule as people do, such as "every weekday at 09:30" or
-// 每个工作日 09:30. [Phrase] reads the words as the same schedule. They are empty for a
-// schedule that would not be shorter in words, which is shown as it is.
+// Words expresses a cron schedule as people do, such as "every weekday at 09:30" or 每个工作日 09:30. They are empty for a
+// schedule that would not be shorter in words, or that has other notations; it is shown as it is.
 func Words(cron string, chinese bool) string {
 	fields := strings.Fields(cron)
 	if len(fields) != 5 || fields[3] != "*" {
 		return ""
 	}
-	words := often(fields, chinese)
-	if again, ok := Phrase(words); !ok || again != strings.Join(fields, " ") {
-		return "" // these words would say something else
-	}
-	return words
-}
-
-// often expresses a schedule of five fields without a month.
-func often(fields []string, chinese bool) string {
 	minute, hour, dom := fields[0], fields[1], fields[2]
 	days := daysInWords(fields[4], chinese)
+	if days == "" && fields[4] != "*" || dom != "*" && !within(dom, 1, 31) {
+		return ""
+	}
 	switch {
 	case dom == "*" && hour == "*" && strings.HasPrefix(minute, "*/"):
-		return steps(minute[2:], "minutes", "分钟", days, chinese)
+		return steps(minute[2:], 60, "minutes", "分钟", days, chinese)
 	case dom == "*" && minute == "0" && strings.HasPrefix(hour, "*/"):
-		return steps(hour[2:], "hours", "小时", days, chinese)
+		return steps(hour[2:], 24, "hours", "小时", days, chinese)
 	case dom == "*" && minute == "0" && hour == "*":
-		return steps("", "hour", "小时", days, chinese)
+		return steps("", 24, "hour", "小时", days, chinese)
 	}
 	times := clockTimes(hour, minute, chinese)
 	switch {
@@ -52,8 +45,18 @@ func often(fields []string, chinese bool) string {
 	return days + " at " + times
 }
 
-// steps expresses "every so many minutes or hours", on days of the week if some are named.
-func steps(n, unit, zhUnit, days string, chinese bool) string {
+// within reports whether a field is a number in a range.
+func within(field string, least, most int) bool {
+	n, err := strconv.Atoi(field)
+	return err == nil && n >= least && n <= most
+}
+
+// steps expresses "every so many minutes or hours", on days of the week if some are named. It is empty unless the whole
+// consists of equal steps.
+func steps(n string, whole int, unit, zhUnit, days string, chinese bool) string {
+	if k, err := strconv.Atoi(n); n != "" && (err != nil || k < 2 || k >= whole || whole%k != 0) {
+		return ""
+	}
 	if chinese && n == "" {
 		return strings.TrimSpace(days + " 每" + zhUnit)
 	}
@@ -69,17 +72,12 @@ func steps(n, unit, zhUnit, days string, chinese bool) string {
 
 // clockTimes are the times of day of a list of hours. It is empty for anything else.
 func clockTimes(hours, minute string, chinese bool) string {
-	m, err := strconv.Atoi(minute)
-	if err != nil {
-		return ""
-	}
 	var out []string
 	for hour := range strings.SplitSeq(hours, ",") {
-		h, err := strconv.Atoi(hour)
-		if err != nil {
+		if !within(hour, 0, 23) || !within(minute, 0, 59) {
 			return ""
 		}
-		out = append(out, fmt.Sprintf("%02d:%02d", h, m))
+		out = append(out, fmt.Sprintf("%02s:%02s", hour, minute))
 	}
 	return listed(out, chinese)
 }
