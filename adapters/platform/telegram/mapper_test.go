@@ -148,12 +148,6 @@ func TestMedia(t *testing.T) {
 		{"location", `"location":{"latitude":1.5,"longitude":-2}`, "", "[location 1.50000,-2.00000]", ""},
 		{"contact", `"contact":{"phone_number":"+1","first_name":"Bo"}`, "", "[contact Bo +1]", ""},
 		{"poll", `"poll":{"question":"Why?"}`, "", "[poll Why?]", ""},
-		{"dice", `"dice":{"emoji":"🎲","value":5}`, "", "[dice 🎲 5]", ""},
-		{"checklist", `"checklist":{"title":"Trip","tasks":[{"id":1,"text":"Pack"},{"id":2,"text":"a\nb"}]}`, "", "[checklist Trip]\n- Pack\n- a b", ""},
-		{"game", `"game":{"title":"Chess"}`, "", "[game Chess]", ""},
-		{"invoice", `"invoice":{"title":"Tea"}`, "", "[invoice Tea]", ""},
-		{"paid media", `"paid_media":{"star_count":5},"caption":"look"`, "look", "[paid media]", ""},
-		{"giveaway", `"giveaway":{"winner_count":1}`, "", "[giveaway]", ""},
 		{"venue", `"venue":{"title":"Bar","address":"1 St"},"location":{}`, "", "[venue Bar 1 St]", ""},
 	}
 	for _, c := range cases {

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -40,12 +39,6 @@ func FirstText(parts []uimessage.Part) string {
 	}
 	return ""
 }
-
-// A checklist has at most maxTasks tasks of maxTask characters, the limits of the service.
-const (
-	maxTasks = 30
-	maxTask  = 300
-)
 
 // maxFileID is the maximum length of a file id, in bytes. The service's own are about 90.
 const maxFileID = 512
@@ -113,7 +106,7 @@ func (f *File) label() string {
 	return ""
 }
 
-// other describes content that is not a file.
+// other describes content that is not a file. Rarer kinds, such as games and dice, are as if there were no content.
 func (m *Media) other() string {
 	switch {
 	case m.Venue != nil:
@@ -124,31 +117,8 @@ func (m *Media) other() string {
 		return botkit.Placeholder("contact", botkit.Tidy(m.Contact.FirstName+" "+m.Contact.LastName, botkit.MaxFileName), botkit.Tidy(m.Contact.Phone, botkit.MaxFileName))
 	case m.Poll != nil:
 		return botkit.Placeholder("poll", botkit.Tidy(m.Poll.Question, 300))
-	case m.Dice != nil:
-		return botkit.Placeholder("dice", botkit.Tidy(m.Dice.Emoji, botkit.MaxFileName), strconv.Itoa(m.Dice.Value))
-	case m.Checklist != nil:
-		return m.checklist()
-	case m.Game != nil:
-		return botkit.Placeholder("game", botkit.Tidy(m.Game.Title, botkit.MaxFileName))
-	case m.Invoice != nil:
-		return botkit.Placeholder("invoice", botkit.Tidy(m.Invoice.Title, botkit.MaxFileName))
-	case len(m.PaidMedia) > 0:
-		return botkit.Placeholder("paid media")
-	case len(m.Giveaway) > 0:
-		return botkit.Placeholder("giveaway")
-	case len(m.Story) > 0:
-		return botkit.Placeholder("story")
 	}
 	return ""
-}
-
-// checklist is a list of tasks, one per line.
-func (m *Media) checklist() string {
-	lines := []string{botkit.Placeholder("checklist", botkit.Tidy(m.Checklist.Title, maxTask))}
-	for _, t := range m.Checklist.Tasks[:min(len(m.Checklist.Tasks), maxTasks)] {
-		lines = append(lines, "- "+botkit.Tidy(t.Text, maxTask))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // File has the fields that photos, documents, voices and similar files share.
@@ -194,25 +164,6 @@ type Media struct {
 	Poll *struct {
 		Question string `json:"question"`
 	} `json:"poll"`
-	Dice *struct {
-		Emoji string `json:"emoji"`
-		Value int    `json:"value"`
-	} `json:"dice"`
-	Checklist *struct {
-		Title string `json:"title"`
-		Tasks []struct {
-			Text string `json:"text"`
-		} `json:"tasks"`
-	} `json:"checklist"`
-	Game *struct {
-		Title string `json:"title"`
-	} `json:"game"`
-	Invoice *struct {
-		Title string `json:"title"`
-	} `json:"invoice"`
-	PaidMedia json.RawMessage `json:"paid_media,omitempty"`
-	Giveaway  json.RawMessage `json:"giveaway,omitempty"`
-	Story     json.RawMessage `json:"story,omitempty"` // empty, not null, when it is encoded
 }
 
 // plays is the playing time of a file in seconds, as reported by the sender.
