@@ -122,9 +122,6 @@ func (l *loader) completeModel(f Fallback) {
 	if set("files", own.Files == nil && known.Files != nil) {
 		own.Files = known.Files
 	}
-	if set("encoding", own.Encoding == "" && known.Encoding != "") {
-		own.Encoding = known.Encoding
-	}
 	if changed && llm.Models == nil {
 		llm.Models = map[string]ModelSettings{}
 	}

@@ -106,7 +106,6 @@ type ModelSettings struct {
 	ReasoningTags   Tags     `json:"reasoningTags,omitempty" rule:"tag" about:"Wins over llm.reasoningTags."`
 	Images          *bool    `json:"images,omitempty" about:"Whether the model is sent pictures. Unset: what the catalog knows of the model; one that is not known is sent them until its provider refuses."`
 	Files           *bool    `json:"files,omitempty" about:"Whether the model is sent PDF documents. Unset: as with images."`
-	Encoding        string   `json:"encoding,omitempty" words:"o200k_base cl100k_base" about:"Tokenizer whose tokens are counted before a request. Unset: what the catalog knows of the model, else o200k_base."`
 	USDPerMInput    float64  `json:"usdPerMInput,omitempty" min:"0" max:"100000" about:"Price of a million input tokens in US dollars. With usdPerMOutput it replaces the catalog's prices of the model, and alone that of an embedding model."`
 	USDPerMCached   float64  `json:"usdPerMCached,omitempty" min:"0" max:"100000" about:"Price of a million input tokens read from the provider's cache; unset: as usdPerMInput."`
 	USDPerMOutput   float64  `json:"usdPerMOutput,omitempty" min:"0" max:"100000" about:"Price of a million output tokens in US dollars."`

@@ -37,13 +37,9 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// NewCount returns a function that counts the tokens of an encoding, which is that of the newest
-// models if it has no name. The tables are read at the first call; all compactions of a host share
+// NewCount returns a function that counts tokens. The tables are read at the first call; all compactions of a host share
 // one function.
-func NewCount(encodingName string) func(text string) (int, error) {
-	counter, encoding := tokens.NewCounter(), tokens.EncodingOf(encodingName)
-	return func(text string) (int, error) { return counter.Count(encoding, text) }
-}
+func NewCount() func(text string) (int, error) { return tokens.NewCounter().Count }
 
 // Props makes the actor of one compaction. Only its chat may spawn it.
 func Props(o Options) *actor.Props {

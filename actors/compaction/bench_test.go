@@ -13,7 +13,7 @@ import (
 // BenchmarkPlan measures the counting of a compaction of 90 turns: all of them, or only those since
 // the previous compaction, which left 30.
 func BenchmarkPlan(b *testing.B) {
-	count := NewCount("")
+	count := NewCount()
 	msg := messages.Compact{Cause: messages.CauseThreshold, System: strings.Repeat("You are the agent of a chat and answer people. ", 100)}
 	for i := range 90 {
 		role := uimessage.RoleUser

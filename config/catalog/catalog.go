@@ -73,9 +73,8 @@ type Model struct {
 	Thinking *Thinking `json:"thinking,omitempty"`
 	Cache    Cache     `json:"cache,omitempty"`
 	// USD are the prices of a million tokens, or nil.
-	USD      *Prices `json:"usdPerMillion,omitempty"`
-	Encoding string  `json:"encoding,omitempty"` // the tokenizer's vocabulary
-	Note     string  `json:"note,omitempty"`     // for people
+	USD  *Prices `json:"usdPerMillion,omitempty"`
+	Note string  `json:"note,omitempty"` // for people
 	Source
 }
 

@@ -9,11 +9,10 @@ const (
 	chunk, maxChunk = 8 << 10, 16 << 10
 )
 
-// Bound is an upper bound of the number of tokens in every encoding here, from one look at each
-// byte. A token has at least one byte. Both vocabularies contain every pair of the letters of
-// [paired]; the tokenizer joins neighbours as long as the result is in its vocabulary, so that no
+// Bound is an upper bound of the number of tokens from one look at each byte. A token has at
+// least one byte. The vocabulary contains every pair of the letters of [paired]; the tokenizer joins neighbours as long as the result is in its vocabulary, so that no
 // two single letters of those stay neighbours: n of them are (2n+1)/3 tokens at most. The tests
-// prove both against the tables.
+// prove both against the table.
 func Bound(text string) int {
 	n, run := 0, 0
 	for i := range len(text) {

@@ -1,7 +1,10 @@
 package tokens
 
 import (
+	"bufio"
+	"compress/flate"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pkoukk/tiktoken-go"
@@ -12,20 +15,20 @@ const maxText = 1 << 20
 
 // Counter counts tokens. It is safe for concurrent use; a host has one.
 type Counter struct {
-	tables chan map[Encoding]*tiktoken.Tiktoken // contains the one map unless a goroutine is using it
+	table chan *tiktoken.Tiktoken // contains the one table, or nil before its first use, unless a goroutine is reading it
 }
 
 // NewCounter makes a counter that has not read its tables yet.
 func NewCounter() *Counter {
-	c := &Counter{tables: make(chan map[Encoding]*tiktoken.Tiktoken, 1)}
-	c.tables <- map[Encoding]*tiktoken.Tiktoken{}
+	c := &Counter{table: make(chan *tiktoken.Tiktoken, 1)}
+	c.table <- nil
 	return c
 }
 
 // Count is the number of tokens of a text. Text that looks like a control token counts as ordinary
 // text.
-func (c *Counter) Count(e Encoding, text string) (int, error) {
-	t, err := c.table(e)
+func (c *Counter) Count(text string) (int, error) {
+	t, err := c.load()
 	if err != nil {
 		return 0, err
 	}
@@ -42,34 +45,24 @@ func (c *Counter) Count(e Encoding, text string) (int, error) {
 	return n, nil
 }
 
-// table reads the tables of an encoding when they are first needed. They are embedded in the
-// program.
-func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
-	tables := <-c.tables
-	defer func() { c.tables <- tables }()
-	if t := tables[e]; t != nil {
+// load makes the tables when they are first needed; they are embedded in the program. The library's own way to them keeps
+// a loader in a variable without a lock, which several hosts of a process would write at once. Control tokens are not
+// needed: no text is counted as one.
+func (c *Counter) load() (t *tiktoken.Tiktoken, err error) {
+	t = <-c.table
+	defer func() { c.table <- t }()
+	if t != nil {
 		return t, nil
 	}
-	t, err := load(e)
+	ranks, err := ranks(bufio.NewReader(flate.NewReader(strings.NewReader(vocabulary))))
 	if err != nil {
-		return nil, fmt.Errorf("tables of encoding %s: %w", e, err)
+		return nil, fmt.Errorf("read the tokenizer's vocabulary: %w", err)
 	}
-	tables[e] = t
-	return t, nil
-}
-
-// load makes the tables of an encoding. The library's own way to them keeps a loader in a variable without a lock, which
-// several hosts of a process would write at once. Control tokens are not needed: no text is counted as one.
-func load(e Encoding) (*tiktoken.Tiktoken, error) {
-	ranks, err := vocabulary(e)
+	bpe, err := tiktoken.NewCoreBPE(ranks, nil, pattern())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("make the tokenizer: %w", err)
 	}
-	bpe, err := tiktoken.NewCoreBPE(ranks, nil, e.pattern())
-	if err != nil {
-		return nil, err
-	}
-	return tiktoken.NewTiktoken(bpe, &tiktoken.Encoding{Name: string(e), MergeableRanks: ranks}, nil), nil
+	return tiktoken.NewTiktoken(bpe, &tiktoken.Encoding{Name: name, MergeableRanks: ranks}, nil), nil
 }
 
 // part is where to split a text so that counting stays linear: after a whole word if possible.

@@ -13,35 +13,31 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-func count(tb testing.TB, c *Counter, e Encoding, text string) int {
+func count(tb testing.TB, c *Counter, text string) int {
 	tb.Helper()
-	n, err := c.Count(e, text)
+	n, err := c.Count(text)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return n
 }
 
-func encodings() []Encoding { return []Encoding{O200K, CL100K} }
-
 // The assumptions of the bound: the pairs, and English suffixes after an apostrophe.
 func TestEveryPairIsOneToken(t *testing.T) {
 	c := NewCounter()
-	for _, e := range encodings() {
-		for a := range 128 {
-			for b := range 128 {
-				if !paired(byte(a)) || !paired(byte(b)) {
-					continue
-				}
-				if n := count(t, c, e, string([]byte{byte(a), byte(b)})); n != 1 {
-					t.Errorf("%s: %q is %d tokens", e, []byte{byte(a), byte(b)}, n)
-				}
+	for a := range 128 {
+		for b := range 128 {
+			if !paired(byte(a)) || !paired(byte(b)) {
+				continue
+			}
+			if n := count(t, c, string([]byte{byte(a), byte(b)})); n != 1 {
+				t.Errorf("%q is %d tokens", []byte{byte(a), byte(b)}, n)
 			}
 		}
-		for _, word := range []string{"'s", "'t", "'d", "'m", "'ll", "'ve", "'re"} {
-			if n := count(t, c, e, word); n != 1 {
-				t.Errorf("%s: %q is %d tokens", e, word, n)
-			}
+	}
+	for _, word := range []string{"'s", "'t", "'d", "'m", "'ll", "'ve", "'re"} {
+		if n := count(t, c, word); n != 1 {
+			t.Errorf("%q is %d tokens", word, n)
 		}
 	}
 }
@@ -59,7 +55,7 @@ func TestCountersReadTablesAtOnce(t *testing.T) {
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {
-			if n, err := NewCounter().Count(CL100K, "hello world"); n != 2 || err != nil {
+			if n, err := NewCounter().Count("hello world"); n != 2 || err != nil {
 				t.Errorf("%d tokens, %v, want 2", n, err)
 			}
 		})
@@ -70,19 +66,17 @@ func TestCountersReadTablesAtOnce(t *testing.T) {
 func TestCountIsPlainOnProse(t *testing.T) {
 	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
 	c := NewCounter()
-	for _, e := range encodings() {
-		plain, err := tiktoken.GetEncoding(string(e))
-		if err != nil {
-			t.Fatal(err)
+	plain, err := tiktoken.GetEncoding(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "a", "hello world", prose(), strings.Repeat(prose(), 3)} {
+		want, got := len(plain.EncodeOrdinary(text)), count(t, c, text)
+		if got != want {
+			t.Errorf("%d bytes of prose are %d tokens, want %d", len(text), got, want)
 		}
-		for _, text := range []string{"", "a", "hello world", prose(), strings.Repeat(prose(), 3)} {
-			want, got := len(plain.EncodeOrdinary(text)), count(t, c, e, text)
-			if got != want {
-				t.Errorf("%s: %d bytes of prose are %d tokens, want %d", e, len(text), got, want)
-			}
-			if b := Bound(text); b < got {
-				t.Errorf("%s: the bound %d is below %d", e, b, got)
-			}
+		if b := Bound(text); b < got {
+			t.Errorf("the bound %d is below %d", b, got)
 		}
 	}
 }
@@ -126,18 +120,16 @@ func TestNoPieceIsLong(t *testing.T) {
 
 func TestBoundHoldsOnLongRuns(t *testing.T) {
 	c := NewCounter()
-	for _, e := range encodings() {
-		for name, text := range long(32 << 10) {
-			if n, b := count(t, c, e, text), Bound(text); n > b {
-				t.Errorf("%s: %s: %d tokens, the bound is %d", e, name, n, b)
-			}
+	for name, text := range long(32 << 10) {
+		if n, b := count(t, c, text), Bound(text); n > b {
+			t.Errorf("%s: %d tokens, the bound is %d", name, n, b)
 		}
 	}
 }
 
 func TestCountStopsAtALimit(t *testing.T) {
 	text := strings.Repeat("word ", maxText/5) + strings.Repeat("汉", 1000)
-	if n := count(t, NewCounter(), O200K, text); n < maxText/5 || n > Bound(text) {
+	if n := count(t, NewCounter(), text); n < maxText/5 || n > Bound(text) {
 		t.Errorf("%d tokens", n)
 	}
 }
@@ -150,10 +142,8 @@ func FuzzBound(f *testing.F) {
 	f.Add("漢字かな交じり文 한국어 ⟨∀x⟩")
 	c := NewCounter()
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, e := range encodings() {
-			if n, b := count(t, c, e, text), Bound(text); n > b {
-				t.Errorf("%s: %q is %d tokens, the bound is %d", e, text, n, b)
-			}
+		if n, b := count(t, c, text), Bound(text); n > b {
+			t.Errorf("%q is %d tokens, the bound is %d", text, n, b)
 		}
 	})
 }
@@ -168,18 +158,8 @@ func TestBoundHoldsOnLetters(t *testing.T) {
 		for i := range b {
 			b[i] = alphabet[r.IntN(len(alphabet))]
 		}
-		for _, e := range encodings() {
-			if n, bound := count(t, c, e, string(b)), Bound(string(b)); n > bound {
-				t.Fatalf("%s: %q is %d tokens, the bound is %d", e, b, n, bound)
-			}
-		}
-	}
-}
-
-func TestEncodingOf(t *testing.T) {
-	for name, want := range map[string]Encoding{"o200k_base": O200K, "cl100k_base": CL100K, "": O200K} {
-		if got := EncodingOf(name); got != want {
-			t.Errorf("%q is %s, want %s", name, got, want)
+		if n, bound := count(t, c, string(b)), Bound(string(b)); n > bound {
+			t.Fatalf("%q is %d tokens, the bound is %d", b, n, bound)
 		}
 	}
 }
@@ -227,23 +207,17 @@ func BenchmarkCount(b *testing.B) {
 	texts["prose"] = strings.Repeat(prose(), 1+(1<<20)/len(prose()))[:1<<20]
 	for name, text := range texts {
 		b.Run(name, func(b *testing.B) {
-			count(b, c, O200K, "")
+			count(b, c, "")
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				count(b, c, O200K, text)
+				count(b, c, text)
 			}
 		})
 	}
 }
 
 func BenchmarkLoad(b *testing.B) {
-	for _, e := range encodings() {
-		b.Run(string(e), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := NewCounter().Count(e, "x"); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	for b.Loop() {
+		count(b, NewCounter(), "x")
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (a *app) toolsCmd() *cobra.Command {
 	return console.Command[toolset.Offer]{Run: a.tools, Text: a.toolsText}.On(a.Console, &cobra.Command{
 		Use: "tools [CHAT]", Short: "Show what each tool adds to every request", Args: cobra.MaximumNArgs(1),
-		Long: "Shows the tools that the running host offers to the model, with their size in tokens of the model's tokenizer. Without\n" +
+		Long: "Shows the tools that the running host offers to the model, with their size in tokens, as OpenAI's models count. Without\n" +
 			"a chat, they are those of a new chat. Tools for archived conversations, for tasks and for background processes are " +
 			"offered once a chat has some.",
 		Example: "  sma tools\n  sma tools telegram-chat-42 --json",

@@ -22,5 +22,5 @@ func (c *socket) offer(_ context.Context, q query.Asked) (toolset.Offer, error) 
 	}
 	p := h.ports[query.BotOf(q.ChatKey)]
 	names, _ := h.tools.names(q.ChatKey, p != nil && p.adapter.ToolEgress)
-	return h.tools.Offer(q.ChatKey, names, compaction.NewCount(encoding(h.settings().LLM)))
+	return h.tools.Offer(q.ChatKey, names, compaction.NewCount())
 }

@@ -150,7 +150,7 @@ func (h *Host) machineOptions(tools *toolbox) decision.Options {
 func (h *Host) wireCompaction(chats *chat.Options, s config.Settings) {
 	history, budget := s.Context.History, agentdir.Budget(s)
 	o := compaction.Options{
-		Model: h.runs.Model, Gate: h.runs.Gate, Count: compaction.NewCount(encoding(s.LLM)), Keep: history.KeepLastMessages, Budget: budget,
+		Model: h.runs.Model, Gate: h.runs.Gate, Count: compaction.NewCount(), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot summarize
 		Deadline: within(compaction.DefaultDeadline, s.LLM),
 	}

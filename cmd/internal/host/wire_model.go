@@ -72,9 +72,6 @@ func (h *Host) modelsOf(llm config.LLM) (*provider.Choices, error) {
 	return m, err
 }
 
-// encoding is the tokenizer of the main model, or "" if it is unknown.
-func encoding(llm config.LLM) string { return llm.Models[llm.Model].Encoding }
-
 // models returns the status of the main model and of its fallbacks, in this order, or nil if it is unknown.
 func (h *Host) models() []commands.ModelStatus {
 	models := h.live.models.Load()

@@ -92,7 +92,7 @@ func newWorldOn(t *testing.T, store *filestore.Store, dir string, sums model.Mod
 	}
 	if sums != nil {
 		folds := compaction.Options{
-			Model: sums, Gate: gate, Count: compaction.NewCount(""), Keep: keep, Budget: budget, Deadline: time.Hour, Logger: log,
+			Model: sums, Gate: gate, Count: compaction.NewCount(), Keep: keep, Budget: budget, Deadline: time.Hour, Logger: log,
 		}
 		chats.Compaction = func() *actor.Props { return compaction.Props(folds) }
 		chats.MaxTokens, chats.KeepLast, chats.PrefixBroken = budget, keep, runs.Metrics.PrefixBroken
