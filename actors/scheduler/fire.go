@@ -278,7 +278,6 @@ func (s *scheduler) ready() bool {
 		return false
 	}
 	s.tasks = []task{}
-	active := 0
 	for _, t := range all {
 		times, err := t.Schedule(s.Zone)
 		if err != nil { // Unreachable: the store has validated it
@@ -289,11 +288,7 @@ func (s *scheduler) ready() bool {
 			continue
 		}
 		s.tasks = append(s.tasks, read)
-		if t.Status == timetable.Active {
-			active++
-		}
 	}
-	s.Metrics.active(active)
 	s.tell(problems)
 	s.forget(ctx)
 	return true

@@ -11,7 +11,6 @@ import (
 type Metrics struct {
 	lateness prometheus.Histogram
 	fires    *prometheus.CounterVec
-	tasks    prometheus.Gauge
 }
 
 // NewMetrics registers the metrics of the scheduler.
@@ -22,7 +21,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "sma_task_lateness_seconds", Help: "Delay of tasks after their scheduled times.", Buckets: []float64{0.05, 0.25, 1, 5, 30, 120, 600, 3600, 86400},
 		}),
 		fires: f.NewCounterVec(prometheus.CounterOpts{Name: "sma_task_fires_total", Help: "Scheduled times of tasks, by outcome."}, []string{"result"}),
-		tasks: f.NewGauge(prometheus.GaugeOpts{Name: "sma_tasks", Help: "Tasks that are active."}),
 	}
 }
 
@@ -35,11 +33,5 @@ func (m *Metrics) started(late time.Duration) {
 func (m *Metrics) became(result string, n int) {
 	if m != nil {
 		m.fires.WithLabelValues(result).Add(float64(n))
-	}
-}
-
-func (m *Metrics) active(n int) {
-	if m != nil {
-		m.tasks.Set(float64(n))
 	}
 }

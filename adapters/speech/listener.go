@@ -25,7 +25,6 @@ type ListenerOptions struct {
 	AtOnce   int           // over all chats; required
 	Deadline time.Duration // for one recording, without the wait for a turn; required
 	Language string        // the default hint
-	Metrics  *Metrics      // may be nil
 	Meter    Meter         // of seconds; may be nil
 }
 
@@ -62,13 +61,6 @@ func (l *Listener) Takes(ending string, size int64, plays time.Duration) error {
 // Hear returns the transcript of a recording of a chat. An error is an [*Error] unless ctx ended
 // (then ctx's cause).
 func (l *Listener) Hear(ctx context.Context, chat string, a Audio) (string, error) {
-	began := time.Now()
-	text, err := l.hear(ctx, chat, a)
-	l.o.Metrics.heard(began, err)
-	return text, err
-}
-
-func (l *Listener) hear(ctx context.Context, chat string, a Audio) (string, error) {
 	plays, err := l.check(a.Path)
 	if err != nil {
 		return "", err

@@ -15,7 +15,6 @@ type SpeakerOptions struct {
 	MaxLetters int           // of one call; required
 	AtOnce     int           // over all chats; required
 	Deadline   time.Duration // for one call, without the wait for a turn; required
-	Metrics    *Metrics      // may be nil
 	Meter      Meter         // of characters; may be nil
 }
 
@@ -47,13 +46,6 @@ func (s *Speaker) MaxLetters() int { return s.o.MaxLetters }
 // Speak returns a recording of the words. An error is an [*Error] unless ctx ended
 // (then ctx's cause).
 func (s *Speaker) Speak(ctx context.Context, chat string, w Words) (Recording, error) {
-	began := time.Now()
-	r, err := s.speak(ctx, chat, w)
-	s.o.Metrics.spoke(began, err)
-	return r, err
-}
-
-func (s *Speaker) speak(ctx context.Context, chat string, w Words) (Recording, error) {
 	if utf8.RuneCountInString(w.Text) > s.o.MaxLetters {
 		return Recording{}, &Error{Reason: ReasonLong}
 	}

@@ -9,10 +9,9 @@ import (
 
 // memoryMetrics count extractions of facts from chats.
 type memoryMetrics struct {
-	total     *prometheus.CounterVec
-	facts     prometheus.Counter
-	dropped   prometheus.Counter
-	condensed *prometheus.CounterVec
+	total   *prometheus.CounterVec
+	facts   prometheus.Counter
+	dropped prometheus.Counter
 }
 
 func (m *Metrics) registerMemory(f promauto.Factory) {
@@ -26,9 +25,6 @@ func (m *Metrics) registerMemory(f promauto.Factory) {
 		dropped: f.NewCounter(prometheus.CounterOpts{
 			Name: "sma_memory_dropped_total", Help: "Facts that the model proposed and the host rejected: nobody said them, the words differ, or they are instructions.",
 		}),
-		condensed: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_memory_condensed_total", Help: "Memories that were too long and were condensed, by result.",
-		}, []string{"result"}),
 	}
 }
 
@@ -40,8 +36,6 @@ func (m *memoryMetrics) count(c decision.Count) {
 		m.facts.Add(c.Value)
 	case decision.CountFactsDropped:
 		m.dropped.Add(c.Value)
-	case decision.CountCondensed:
-		m.condensed.WithLabelValues(c.Label).Inc()
 	default: // the others are not about memories
 	}
 }

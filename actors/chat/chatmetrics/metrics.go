@@ -197,7 +197,7 @@ func (m *Metrics) Count(c decision.Count) {
 		m.wait.Observe(c.Value)
 	case decision.CountCompaction, decision.CountTokensBefore, decision.CountTokensAfter:
 		m.compactions.count(c)
-	case decision.CountExtraction, decision.CountFacts, decision.CountFactsDropped, decision.CountCondensed:
+	case decision.CountExtraction, decision.CountFacts, decision.CountFactsDropped:
 		m.memory.count(c)
 	}
 }

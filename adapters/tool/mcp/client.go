@@ -119,7 +119,7 @@ func (c *client) keep(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	for first := true; ctx.Err() == nil; first = false {
+	for ctx.Err() == nil {
 		now := time.Now()
 		for len(starts) > 0 && now.Sub(starts[0]) > c.o.Limits.Window {
 			starts = starts[1:]
@@ -130,9 +130,6 @@ func (c *client) keep(ctx context.Context) {
 			continue
 		}
 		starts = append(starts, now)
-		if !first {
-			c.o.Metrics.restarted()
-		}
 		c.free = false
 		final, why, help := c.once(ctx)
 		c.helps(help)

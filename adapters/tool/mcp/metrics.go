@@ -9,10 +9,7 @@ import (
 
 // Metrics are the metrics of all servers, named after the OpenTelemetry conventions. No label contains a name that a
 // server chose. A nil *Metrics records nothing.
-type Metrics struct {
-	duration *prometheus.HistogramVec
-	restarts prometheus.Counter
-}
+type Metrics struct{ duration *prometheus.HistogramVec }
 
 // NewMetrics registers the metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
@@ -22,9 +19,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "mcp_client_operation_duration_seconds", Help: "Operations on MCP servers, by method and result.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 4, 8), // 0.01 to 163.84
 		}, []string{"method", "result"}),
-		restarts: f.NewCounter(prometheus.CounterOpts{
-			Name: "sma_mcp_restarts_total", Help: "Restarts of MCP servers that ended or could not be reached.",
-		}),
 	}
 }
 
@@ -44,11 +38,5 @@ const (
 func (m *Metrics) observe(method, result string, began time.Time) {
 	if m != nil {
 		m.duration.WithLabelValues(method, result).Observe(time.Since(began).Seconds())
-	}
-}
-
-func (m *Metrics) restarted() {
-	if m != nil {
-		m.restarts.Inc()
 	}
 }

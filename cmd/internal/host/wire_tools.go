@@ -75,7 +75,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	}
 	tools = append(tools, commands...)
 	h.voices = voices.New(voices.Options{
-		State: h.opts.State, Sandbox: box, Mask: &h.mask, Budgets: h.budgets, Way: h.voiceWay, Registry: h.registry, Logger: h.opts.Logger.With("component", "speech"),
+		State: h.opts.State, Sandbox: box, Mask: &h.mask, Budgets: h.budgets, Way: h.voiceWay, Logger: h.opts.Logger.With("component", "speech"),
 	})
 	h.cleanups.add("speech", h.voices.Close)
 	spoken, err := h.voices.Tools(h.opts.Settings.Settings.Speech)

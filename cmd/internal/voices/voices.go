@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
@@ -30,20 +28,18 @@ import (
 
 // Options are what all settings of speech share. All are required.
 type Options struct {
-	State    string // the state folder
-	Sandbox  sandbox.Sandbox
-	Mask     *mask.Mask
-	Budgets  *budgets.Budgets
-	Way      func(messages.ChatKey) speechtools.Way // how recordings are delivered to the people of a chat
-	Registry prometheus.Registerer
-	Logger   *slog.Logger
+	State   string // the state folder
+	Sandbox sandbox.Sandbox
+	Mask    *mask.Mask
+	Budgets *budgets.Budgets
+	Way     func(messages.ChatKey) speechtools.Way // how recordings are delivered to the people of a chat
+	Logger  *slog.Logger
 }
 
 // Voices is safe for concurrent use, except for Tools. The caller closes it.
 type Voices struct {
 	Options
 	transport *http.Transport
-	metrics   *speech.Metrics
 	ears      atomic.Pointer[speech.Listener]
 }
 
@@ -52,7 +48,7 @@ func New(o Options) *Voices {
 	if err := os.RemoveAll(o.scratch()); err != nil { // the calls of an earlier process have ended
 		o.Logger.Warn("files of a speech program cannot be removed", "error", err)
 	}
-	return &Voices{Options: o, transport: provider.NewTransport(), metrics: speech.NewMetrics(o.Registry)}
+	return &Voices{Options: o, transport: provider.NewTransport()}
 }
 
 func (o *Options) scratch() string { return filepath.Join(o.State, "speech") }
@@ -95,7 +91,7 @@ func (v *Voices) listener(t config.Transcribe) (*speech.Listener, error) {
 	}
 	o := speech.ListenerOptions{
 		MaxBytes: int64(t.MaxMB) << 20, MaxTime: time.Duration(t.MaxSeconds) * time.Second, AtOnce: t.MaxConcurrency, Deadline: time.Duration(t.TimeoutS) * time.Second,
-		Language: t.Language, Metrics: v.metrics,
+		Language: t.Language,
 	}
 	if t.Model != "" { // a program costs nothing
 		o.Meter = v.Budgets.Recordings(t.Model, t.USDPerMinute)
@@ -114,7 +110,7 @@ func (v *Voices) speaker(k config.Speak) (*speech.Speaker, error) {
 	if !k.On() {
 		return nil, nil //nolint:nilnil // answers stay text
 	}
-	o := speech.SpeakerOptions{MaxLetters: k.MaxChars, AtOnce: k.MaxConcurrency, Deadline: time.Duration(k.TimeoutS) * time.Second, Metrics: v.metrics}
+	o := speech.SpeakerOptions{MaxLetters: k.MaxChars, AtOnce: k.MaxConcurrency, Deadline: time.Duration(k.TimeoutS) * time.Second}
 	if k.Model != "" {
 		o.Meter = v.Budgets.Texts(k.Model, k.USDPerMChars)
 	}

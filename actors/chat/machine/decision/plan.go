@@ -132,7 +132,6 @@ const (
 	CountExtraction
 	CountFacts
 	CountFactsDropped
-	CountCondensed
 )
 
 func (Send) effect()           {}

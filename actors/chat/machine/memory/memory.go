@@ -115,9 +115,6 @@ func (m *Memory) countExtraction(msg messages.MemoryExtracted) {
 	m.Count(decision.CountExtraction, msg.Result)
 	m.Measure(decision.CountFacts, float64(msg.Facts))
 	m.Measure(decision.CountFactsDropped, float64(msg.Dropped))
-	if msg.Condensed != "" {
-		m.Count(decision.CountCondensed, msg.Condensed)
-	}
 }
 
 // Gone handles a child that ended without a result.
