@@ -98,7 +98,6 @@ type Fallback struct {
 type ModelSettings struct {
 	ContextWindow   int      `json:"contextWindow,omitempty" min:"0" max:"100000000" about:"Context window in tokens; wins over llm.contextWindow."`
 	MaxOutputTokens int      `json:"maxOutputTokens,omitempty" min:"0" max:"10000000" about:"Longest answer in tokens; wins over llm.maxOutputTokens."`
-	TokensParam     string   `json:"tokensParam,omitempty" words:"max_tokens max_completion_tokens" about:"The request field in which the API wants maxOutputTokens."`
 	Temperature     *float64 `json:"temperature,omitempty" min:"0" max:"2" about:"Sampling temperature; unset leaves it to the model."`
 	ReasoningEffort string   `json:"reasoningEffort,omitempty" words:"none minimal low medium high xhigh max" about:"How long the model thinks; unset leaves it to the model."`
 	FirstByteS      int      `json:"firstByteS,omitempty" min:"0" max:"3600" about:"Seconds until an answer has to begin; wins over llm.firstByteS."`

@@ -99,7 +99,7 @@ func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
 	}
 	return chat.New(chat.Options{
 		Address: c.address(), Prompter: prompter,
-		MaxTokensField: c.Settings.MaxTokensField, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members, Efforts: efforts,
+		MaxTokensField: c.maxTokensField, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members, Efforts: efforts,
 		ReasoningTags: c.Settings.ReasoningTags, Exact: o.Exact, Fail: c.masker.objectError,
 	})
 }

@@ -47,13 +47,12 @@ type Endpoint struct {
 	// Cost is what a request costs, in billionths of a US dollar. What was read from a cache and written
 	// to it are parts of the input. It is nil if the prices are unknown.
 	Cost func(input, cached, written, output int64) int64
+
+	maxTokensField string // names the field that bounds the output; elsewhere it is found out
 }
 
 // Settings are the options that depend on the model.
 type Settings struct {
-	// MaxTokensField names the field that bounds the output, max_tokens or max_completion_tokens.
-	// The default is the latter at OpenAI and Azure, and the former elsewhere.
-	MaxTokensField string
 	// MaxOutputTokens is used for requests without a value; 0 leaves the field out. OutputLimit is the
 	// most that the model accepts; 0 if that is unknown.
 	MaxOutputTokens, OutputLimit int
@@ -179,11 +178,8 @@ func (e Endpoint) checked() (Endpoint, error) {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return e, errBaseURL
 	}
-	if e.Settings.MaxTokensField == "" {
-		e.Settings.MaxTokensField = "max_tokens"
-		if host := u.Hostname(); host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com") {
-			e.Settings.MaxTokensField = "max_completion_tokens"
-		}
+	if host := u.Hostname(); host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com") {
+		e.maxTokensField = "max_completion_tokens"
 	}
 	return e, nil
 }

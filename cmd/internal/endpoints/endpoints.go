@@ -81,8 +81,7 @@ func Of(llm config.LLM, f config.Fallback) provider.Endpoint {
 		BaseURL: f.BaseURL, APIKey: provider.Secret(f.APIKey.Reveal()), Model: f.Model,
 		Organization: f.Organization, AzureVersion: f.APIVersion, Headers: revealed(f.Headers), Query: revealed(f.Query),
 		Settings: provider.Settings{
-			MaxTokensField: own.TokensParam, MaxOutputTokens: maxOutput,
-			ReasoningTags: tags, NoTools: !TakesTools(llm, f.Model), FirstByteTimeout: time.Duration(own.FirstByteS) * time.Second,
+			MaxOutputTokens: maxOutput, ReasoningTags: tags, NoTools: !TakesTools(llm, f.Model), FirstByteTimeout: time.Duration(own.FirstByteS) * time.Second,
 			NoImages: own.Images != nil && !*own.Images, NoFiles: own.Files != nil && !*own.Files,
 		},
 	}
