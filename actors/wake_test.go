@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -55,6 +56,57 @@ func TestRewindOfAChatAtRestIsKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(snap.History, func(m uimessage.Message) bool { return journal.Text(m) == "again" }) {
+				t.Fatal("a message that was accepted is lost")
+			}
+		}
+	})
+}
+
+// The process is killed while a new chat records that its first message made it panic. What the next process accepts
+// then survives a power cut.
+func TestCrashFactOfANewChatIsKilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key, ctx := messages.NewChatKey("telegram", "", "1", 0), context.Background()
+		disk := filestoretest.NewDisk()
+		open := func(d *filestoretest.Disk) *filestore.Store {
+			s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		o := actortest.Options{Store: open(disk), Model: slow{}}
+		var sick panics
+		sick.set("ingress", "open", 1)
+		o.Chat.GroupContext = sick.quotes(0)
+		w := actortest.New(t, o)
+		var killed *filestoretest.Disk
+		disk.After(func(op filestoretest.Op) {
+			if op.Kind == filestoretest.OpWrite && strings.Contains(op.Name, "journal.jsonl") {
+				killed = disk.Kill()
+			}
+		})
+		w.Port.Accept(ctx, []platform.Inbound{w.Inbound(key, "alice", "hello")})
+		w.Wait()
+		if disk.After(nil); killed == nil {
+			t.Fatal("the panic was not recorded")
+		}
+		w = w.Again(func(o *actortest.Options) { o.Store = open(killed) })
+		w.Say(key, "alice", "again")
+		for d := range killed.CrashStates(64, 1) {
+			c, err := open(d).OpenChat(ctx, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			snap, err := c.Load(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, err := journal.Replay(snap)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(state.History, func(m journal.Turn) bool { return journal.Text(m.Message) == "again" }) {
 				t.Fatal("a message that was accepted is lost")
 			}
 		}

@@ -582,7 +582,8 @@ func (s *shell) crashed(ac actor.Context) {
 	}
 	records := s.chat.State.Next(time.Now().UnixMilli(), fact)
 	records[0].N += numberGap
-	if err := s.store.Append(context.Background(), records...); err != nil {
+	plan := decision.Plan{Wake: true, Writes: []decision.Write{{Records: records, Durable: true}}}
+	if _, err := s.write(machine.Plan{Plan: plan}); err != nil {
 		s.log.Error("a panic could not be recorded", "error", err)
 	}
 }
