@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -233,6 +234,80 @@ func TestRestoreAfterAnInterruptedOne(t *testing.T) {
 		}
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("after %d looks: %v", n, err)
+		}
+	}
+}
+
+// looked is a context that copies a folder at one of the looks at it, as a process that is killed there leaves it.
+type looked struct {
+	dying
+
+	copy func()
+}
+
+func (l looked) Err() error {
+	if *l.looks--; *l.looks == 0 {
+		l.copy()
+	}
+	return nil
+}
+
+// A restore that was killed anywhere can be repeated, and leaves the same as one that was not.
+func TestRestoreAfterAKilledOne(t *testing.T) {
+	project, state := newProject(t)
+	dir := filepath.Join(t.TempDir(), "copy")
+	if _, err := Save(t.Context(), Options{Project: project, State: state, To: dir}); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := 1, map[string]string(nil); ; n++ {
+		to, killed, looks := filepath.Join(t.TempDir(), "new"), filepath.Join(t.TempDir(), "new"), n
+		ctx := looked{dying{t.Context(), &looks}, func() {
+			if said, err := exec.CommandContext(t.Context(), "cp", "-a", to, killed).CombinedOutput(); err != nil && !strings.Contains(string(said), "No such file") {
+				t.Error(string(said))
+			}
+		}}
+		if _, err := Restore(ctx, Target{From: dir, Project: to, State: filepath.Join(to, ".ship")}); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = contents(t, to)
+		}
+		if looks > 0 {
+			break
+		}
+		if _, err := Restore(t.Context(), Target{From: dir, Project: killed, State: filepath.Join(killed, ".ship")}); err != nil {
+			t.Fatalf("killed at look %d: %v", n, err)
+		}
+		if diff := cmp.Diff(want, contents(t, killed)); diff != "" {
+			t.Fatalf("killed at look %d (-want +restored):\n%s", n, diff)
+		}
+	}
+}
+
+// A file of the project that is not the one of the backup is not replaced.
+func TestRestoreReplacesNothing(t *testing.T) {
+	project, state := newProject(t)
+	dir := filepath.Join(t.TempDir(), "copy")
+	if _, err := Save(t.Context(), Options{Project: project, State: state, To: dir}); err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func(string) error{
+		"another text":  func(to string) error { return os.WriteFile(filepath.Join(to, "Agent.md"), []byte("Cruel"), 0o600) },
+		"another link":  func(to string) error { return os.Symlink("Agent.md", filepath.Join(to, "outside")) },
+		"a folder":      func(to string) error { return os.Mkdir(filepath.Join(to, "link"), 0o700) },
+		"a file, above": func(to string) error { return os.WriteFile(filepath.Join(to, "docs"), nil, 0o600) },
+		"a link, above": func(to string) error { return os.Symlink(t.TempDir(), filepath.Join(to, "docs")) },
+	} {
+		to := t.TempDir()
+		if err := make(to); err != nil {
+			t.Fatal(err)
+		}
+		was := contents(t, to)
+		if _, err := Restore(t.Context(), Target{From: dir, Project: to, State: filepath.Join(to, ".ship")}); !errors.Is(err, ErrOccupied) {
+			t.Errorf("%s: %v, want ErrOccupied", name, err)
+		}
+		if diff := cmp.Diff(was, contents(t, to)); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// stagingName is the folder beside the state that a restore works in. The agent cannot read folders with this
-// name, and backups leave them out: they have the private texts of all chats, and remain after a failed restore.
+// stagingName is the folder, beside the state and in the project, that a restore works in. The agent cannot read folders
+// with this name, and backups leave them out: they have the private texts of all chats, and remain if the process is killed.
 const stagingName = ".ship.restoring"
 
 // Target says where a backup goes to.
@@ -40,7 +40,8 @@ type Restored struct {
 var ErrOccupied = errors.New("a restore replaces nothing")
 
 // Restore puts a backup back. It fails with [ErrNoBackup] or [ErrOccupied] before it has written anything. If it fails
-// later, neither the state nor a file of the project is there.
+// later, neither the state nor a file of the project is there. What a killed process has put back does not matter to the
+// next restore of the same backup.
 func Restore(ctx context.Context, t Target) (Restored, error) {
 	h, files, err := readList(t.From)
 	if err != nil {
@@ -57,65 +58,84 @@ func Restore(ctx context.Context, t Target) (Restored, error) {
 	if err := t.check(ctx, root, files); err != nil {
 		return Restored{}, err
 	}
-	staging := filepath.Join(filepath.Dir(t.State), stagingName)
 	out := Restored{Made: h.At, Files: len(files)}
-	err = t.putAll(ctx, root, files, staging, func() (err error) {
-		if out.Damaged, err = damaged(ctx, staging); err != nil {
-			return err
-		}
-		unix.Sync() // one for all files
-		return os.Rename(staging, t.State)
-	})
-	if err != nil {
+	if out.Damaged, err = t.putAll(ctx, root, files); err != nil {
 		return Restored{}, err
 	}
 	unix.Sync()
 	return out, nil
 }
 
-// putAll writes the files, those of the state below staging, and then does the rest. Links come last, so that no file is
-// written through one. If it fails, it removes the files of the project, which another restore would not replace.
-func (t Target) putAll(ctx context.Context, from *os.Root, files []File, staging string, rest func() error) (err error) {
-	if err := os.RemoveAll(staging); err != nil {
-		return err
-	}
+// putAll writes all files beside their places and then moves them there. Links come last, so that no file is written
+// through one.
+func (t Target) putAll(ctx context.Context, from *os.Root, files []File) (bad []messages.ChatKey, err error) {
 	roots := map[string]*os.Root{}
-	for name, dir := range map[string]string{stateName: staging, projectName: t.Project} {
+	for name, dir := range map[string]string{stateName: filepath.Dir(t.State), projectName: t.Project} {
+		staging := filepath.Join(dir, stagingName)
+		if err := os.RemoveAll(staging); err != nil {
+			return nil, err
+		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
+			return nil, err
 		}
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return err
+		if roots[name], err = os.OpenRoot(dir); err != nil {
+			return nil, err
 		}
-		defer func() { _ = root.Close() }() // its files are closed by themselves
-		roots[name] = root
+		defer func() { _ = errors.Join(os.RemoveAll(staging), roots[name].Close()) }() // what stays is closed to the agent
 	}
-	var done []string // of the project
-	defer func() {
-		for _, name := range done {
-			if err != nil {
-				_ = roots[projectName].Remove(name) // the error says what failed
-			}
-		}
-	}()
+	if err := roots[stateName].MkdirAll(path.Join(stagingName, stateName), 0o700); err != nil {
+		return nil, err
+	}
 	for _, links := range []bool{false, true} {
 		for _, f := range files {
 			if (f.Link != "") != links {
 				continue
 			}
-			top, name, _ := strings.Cut(f.Path, "/")
+			top, _, _ := strings.Cut(f.Path, "/")
 			if err := context.Cause(ctx); err != nil {
-				return err
+				return nil, err
 			}
-			if err := f.put(from, roots[top], name); err != nil {
-				return err
-			}
-			if top == projectName {
-				done = append(done, name)
+			if err := f.put(from, roots[top]); err != nil {
+				return nil, err
 			}
 		}
 	}
+	state := filepath.Join(filepath.Dir(t.State), stagingName, stateName)
+	if bad, err = damaged(ctx, state); err != nil {
+		return nil, err
+	}
+	unix.Sync() // one for all files
+	return bad, place(ctx, roots[projectName], files, func() error { return os.Rename(state, t.State) })
+}
+
+// place moves the files of the project to their places, and then does the rest. If it fails, it takes them back.
+func place(ctx context.Context, project *os.Root, files []File, rest func() error) (err error) {
+	var done []string
+	defer func() {
+		for _, name := range done {
+			if err != nil {
+				_ = project.Remove(name) // the error says what failed
+			}
+		}
+	}()
+	for _, f := range files {
+		name, ok := strings.CutPrefix(f.Path, projectName+"/")
+		if !ok {
+			continue
+		}
+		there, err := f.there(project, name)
+		if err = errors.Join(err, context.Cause(ctx)); err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		if err := errors.Join(project.MkdirAll(path.Dir(name), 0o700), project.Rename(path.Join(stagingName, f.Path), name)); err != nil {
+			return err
+		}
+		done = append(done, name)
+	}
+	unix.Sync()
 	return rest()
 }
 
@@ -134,6 +154,12 @@ func (t Target) check(ctx context.Context, root *os.Root, files []File) error {
 	if _, err := os.Lstat(t.State); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("%w: there is a state in %s", ErrOccupied, t.State), err)
 	}
+	project, err := os.OpenRoot(t.Project)
+	if err == nil {
+		defer func() { _ = project.Close() }() // only read
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	for _, f := range files {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -143,19 +169,39 @@ func (t Target) check(ctx context.Context, root *os.Root, files []File) error {
 				return err
 			}
 		}
-		if strings.HasPrefix(f.Path, stateName+"/") {
-			continue
-		}
-		name := filepath.Join(t.Project, filepath.FromSlash(strings.TrimPrefix(f.Path, projectName+"/")))
-		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(fmt.Errorf("%w: there is a file %s", ErrOccupied, name), err)
+		if name, ok := strings.CutPrefix(f.Path, projectName+"/"); ok && project != nil {
+			if _, err := f.there(project, name); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// put writes a file, which must not exist, completely or not at all.
-func (f File) put(from, root *os.Root, to string) error {
+// there reports whether a file is in its place already. It fails with [ErrOccupied] if something else is.
+func (f File) there(project *os.Root, name string) (bool, error) {
+	info, err := project.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	same := false
+	switch {
+	case err != nil:
+	case f.Link != "":
+		to, err := project.Readlink(name)
+		same = err == nil && to == f.Link
+	case info.Mode().IsRegular():
+		same = File{Path: name, Bytes: f.Bytes, SHA256: f.SHA256}.read(project, io.Discard) == nil
+	}
+	if same {
+		return true, nil
+	}
+	return false, errors.Join(fmt.Errorf("%w: there is a file %s", ErrOccupied, filepath.Join(project.Name(), name)), err)
+}
+
+// put writes a file beside its place.
+func (f File) put(from, root *os.Root) error {
+	to := path.Join(stagingName, f.Path)
 	if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {
 		return err
 	}
@@ -166,8 +212,5 @@ func (f File) put(from, root *os.Root, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.read(from, out), out.Chmod(f.Mode.Perm()), out.Close()); err != nil {
-		return errors.Join(err, root.Remove(to))
-	}
-	return nil
+	return errors.Join(f.read(from, out), out.Chmod(f.Mode.Perm()), out.Close())
 }
