@@ -16,6 +16,8 @@ const forgetWait = time.Minute
 
 // finishForgetting completes the deletions that were in progress when the last process ended.
 func (h *Host) finishForgetting(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, forgetWait)
+	defer cancel()
 	e := query.NewEraser(h.opts.State, h.store, h.zone)
 	err := e.FinishAll(ctx, func(f journal.Forgetting, err error) {
 		if err != nil {

@@ -297,7 +297,9 @@ func (e *Eraser) keep(ctx context.Context, f journal.Forgetting) (err error) {
 	return c.Fold(ctx, journal.Fold{Meta: f.Keep})
 }
 
-// FinishAll completes the deletions that an earlier process started. It must run before any chat is opened.
+// FinishAll completes the deletions that an earlier process started. It must run before any chat is opened. An order that
+// cannot even begin until ctx is over is withdrawn, because the next start would delete what comes until then; if ctx is
+// canceled, nothing comes.
 func (e *Eraser) FinishAll(ctx context.Context, log func(journal.Forgetting, error)) error {
 	root := filepath.Join(e.state, "forgetting")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -315,13 +317,30 @@ func (e *Eraser) FinishAll(ctx context.Context, log func(journal.Forgetting, err
 		if err := json.Unmarshal(raw, &f); err != nil || f.Version != 1 {
 			return fmt.Errorf("%s is not an intent of this version to delete a chat", path)
 		}
-		log(f, e.finish(ctx, f))
+		err = e.finish(ctx, f)
+		if errors.Is(err, journal.ErrNotBegun) && !errors.Is(ctx.Err(), context.Canceled) {
+			err = e.withdraw(ctx, f, err)
+		}
+		log(f, err)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("continue the deletions: %w", err)
 	}
 	return nil
+}
+
+// withdraw removes the intent to delete a chat. If an earlier process had taken its folder away, it is put back first.
+func (e *Eraser) withdraw(ctx context.Context, f journal.Forgetting, err error) error {
+	dir, failed := e.store.ChatDir(f.ChatKey)
+	aside, noAside := e.aside(f.ChatKey)
+	if failed = errors.Join(failed, noAside); failed == nil {
+		failed = os.Rename(aside, dir)
+	}
+	if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+		return errors.Join(err, failed)
+	}
+	return e.notBegun(ctx, []journal.Forgetting{f}, err)
 }
 
 // ForgetOrder is the body of POST /control/forget.

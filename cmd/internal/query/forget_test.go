@@ -214,6 +214,62 @@ func TestForgetWaitsForMemories(t *testing.T) {
 	}
 }
 
+// A start that waits in vain for a memory that is being written withdraws the order to delete a chat: the next start
+// would delete what comes until then. A start that is stopped leaves the order to the next one.
+func TestForgetThatCannotBeginAtTheStart(t *testing.T) {
+	const key messages.ChatKey = "web-chat-1"
+	for _, killed := range []bool{false, true} {
+		state := t.TempDir()
+		store, err := filestore.Open(filestore.Options{Dir: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		place := memories.Place{Chat: key}
+		if _, err := Memories(state).AddMemory(t.Context(), place, memories.Fact{Text: "likes tea"}); err != nil {
+			t.Fatal(err)
+		}
+		e := NewEraser(state, store, time.UTC)
+		if err := e.intend(t.Context(), journal.Forgetting{Version: 1, ChatKey: key}); err != nil {
+			t.Fatal(err)
+		}
+		dir, dirErr := store.ChatDir(key)
+		aside, asideErr := e.aside(key)
+		if err := errors.Join(dirErr, asideErr); err != nil {
+			t.Fatal(err)
+		}
+		if killed { // after the folder was taken away
+			if err := os.Rename(dir, aside); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := func(ctx context.Context) (said error) {
+			t.Helper()
+			if err := e.FinishAll(ctx, func(_ journal.Forgetting, err error) { said = err }); err != nil {
+				t.Fatal(err)
+			}
+			return said
+		}
+		err = Memories(state).Alone(t.Context(), func() error {
+			stopped, stop := context.WithCancelCause(t.Context())
+			stop(errors.ErrUnsupported) // a signal
+			late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			return errors.Join(start(stopped), start(late))
+		})
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, journal.ErrNotBegun) {
+			t.Errorf("the starts end with %v", err)
+		}
+		said := start(t.Context())
+		if text, err := Memories(state).ReadMemory(t.Context(), place); err != nil || text == "" {
+			t.Errorf("killed %v: the next start deletes the chat: %v, %v", killed, said, err)
+		}
+		if left, err := os.ReadDir(filepath.Join(state, "forgetting")); err != nil || len(left) > 0 {
+			t.Errorf("killed %v: of the intent %v is left, %v", killed, left, err)
+		}
+	}
+}
+
 // The copies of a person's memory go with it, and not those of people whose names begin alike.
 func TestForgetUserLeavesOthers(t *testing.T) {
 	state := t.TempDir()
