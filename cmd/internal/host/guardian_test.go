@@ -3,6 +3,9 @@ package host
 import (
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 )
 
 // An actor that keeps failing after restarts ends the host: first /readyz fails, then the process is
@@ -52,5 +56,34 @@ func TestHostIsGivenUpWithAnActorThatCannotLive(t *testing.T) {
 		}
 	default:
 		t.Error("a failure got lost")
+	}
+}
+
+// If the list of chats with unfinished work cannot be read after a restart of the router, it is read again later.
+func TestChatsAreWokenOnceTheirListCanBeRead(t *testing.T) {
+	p := newProject(t)
+	h := p.start(t, Options{}, nil)
+	const key = "telegram-chat-1"
+	open := filepath.Join(p.dir, ".ship", "open")
+	shard := int(chatpath.Shard(key))
+	bad := filepath.Join(open, strconv.Itoa((shard+1)%chatpath.Shards))
+	write(t, filepath.Join(open, strconv.Itoa(shard), key), "")
+	write(t, bad, "not a folder")
+	h.restarted <- struct{}{}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !strings.Contains(p.log.String(), "the chats with unfinished work cannot be loaded") {
+		<-tick.C
+	}
+	if err := os.Remove(bad); err != nil {
+		t.Fatal(err)
+	}
+	late := time.After(5 * wakeAgain)
+	for h.Status(t.Context()).Chats.Active == 0 {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("the chat is not woken")
+		}
 	}
 }

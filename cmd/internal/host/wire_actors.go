@@ -231,6 +231,8 @@ func (h *Host) giveUp(child string, reason any) {
 const (
 	wakeBatch = 100
 	wakeEvery = 10 * time.Millisecond
+	// wakeAgain is how long the host waits before it reads their list again if that failed.
+	wakeAgain = 2 * time.Second
 )
 
 // wake lets the chats with unfinished work resume in the background, and again after each restart of the router, which
@@ -246,14 +248,18 @@ func (h *Host) wake(ctx context.Context) error {
 	h.background("wake", func(ctx context.Context) {
 		for {
 			h.resume(ctx, keys)
+			var again <-chan time.Time
+			if err != nil {
+				h.log.Error("the chats with unfinished work cannot be loaded", "error", err)
+				again = time.After(wakeAgain)
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-h.restarted:
+			case <-again:
 			}
-			if keys, err = h.store.Waking(ctx); err != nil {
-				h.log.Error("the chats with unfinished work cannot be loaded", "error", err)
-			}
+			keys, err = h.store.Waking(ctx)
 		}
 	})
 	return nil
