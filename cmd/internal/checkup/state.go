@@ -43,11 +43,11 @@ func State(state string) []Finding {
 func checkWritable(state string) []Finding {
 	probe, err := os.CreateTemp(state, ".doctor-*")
 	if err != nil {
-		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), writable(state, err))}
+		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), Writable(state, err))}
 	}
 	_, err = probe.WriteString("x")
 	if err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
-		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), writable(state, err))}
+		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), Writable(state, err))}
 	}
 	if path := unwritable(state); path != "" {
 		return []Finding{New("state", Fail, path+" cannot be written by this user", mayWrite(state))}
@@ -131,15 +131,42 @@ func mayWrite(state string) string {
 	return fmt.Sprintf("sudo chown -R %d %s, or run as the user who owns it", os.Getuid(), ShellWord(state))
 }
 
-// writable is the fix for a state folder that cannot be written because of err.
-func writable(state string, err error) string {
+// Writable is the fix for a state folder that cannot be written because of err.
+func Writable(state string, err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		return "make room"
+	case errors.Is(err, syscall.EIO):
+		return "dmesg says more; restore a backup to another disk"
 	case errors.Is(err, syscall.EROFS):
 		return "mount its disk for writing, or name another place with --state-dir"
 	}
 	return mayWrite(state)
+}
+
+// DiskFault says what is wrong with a disk if that is why an error came, or nothing.
+func DiskFault(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "is full"
+	case errors.Is(err, syscall.EROFS):
+		return "cannot be written"
+	case errors.Is(err, syscall.EIO):
+		return "is damaged"
+	}
+	return ""
+}
+
+// MayWrite fails for a folder of the state in which this user can make nothing, which a host would notice only with the
+// first message. Unlike [State] it takes the same time however many chats there are.
+func MayWrite(state string) error {
+	for _, name := range []string{"", "chat", "open"} {
+		dir := filepath.Join(state, name)
+		if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return &fs.PathError{Op: "write", Path: dir, Err: err}
+		}
+	}
+	return nil
 }
 
 // ShellWord quotes a word for a shell if needed.

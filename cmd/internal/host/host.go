@@ -143,7 +143,7 @@ func (h *Host) Start(ctx context.Context) error {
 		if err := step(ctx); err != nil {
 			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 			defer cancel()
-			return errors.Join(err, h.cleanups.run(stop, h.log))
+			return errors.Join(h.unwritable(err), h.cleanups.run(stop, h.log))
 		}
 	}
 	h.watchFiles()

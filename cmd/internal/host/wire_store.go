@@ -31,8 +31,20 @@ import (
 // host as long as it runs.
 const lockWait = 700 * time.Millisecond
 
+// unwritable is the failure of a start, whichever step it was, because of the disk of the state folder. Other failures stay
+// as they are.
+func (h *Host) unwritable(err error) error {
+	if what := checkup.DiskFault(err); what != "" {
+		return &Failure{Kind: KindFailed, What: "the disk of " + h.opts.State + " " + what, Why: err, Help: checkup.Writable(h.opts.State, err)}
+	}
+	return err
+}
+
 // openStore locks the state folder for this process.
 func (h *Host) openStore(context.Context) error {
+	if err := checkup.MayWrite(h.opts.State); err != nil {
+		return &Failure{Kind: KindFailed, What: "the state folder cannot be written", Why: err, Help: checkup.Writable(h.opts.State, err)}
+	}
 	if err := refuseLinks(h.opts.State); err != nil {
 		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err}
 	}
