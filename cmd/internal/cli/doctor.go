@@ -62,13 +62,13 @@ func findingsText(found []checkup.Finding) string {
 }
 
 // examine runs all checks that contact no service.
-func (a *app) examine(ctx context.Context, dir, state string) []checkup.Finding {
+func (a *app) examine(ctx context.Context, dir, state string, silent error) []checkup.Finding {
 	out := []checkup.Finding{checkup.Agent(dir)}
 	loaded, settings := a.checkSettings(dir)
 	out = append(out, settings...)
 	out = append(out, checkup.State(state)...)
 	out = append(out, checkup.Disk(state))
-	alive, running := checkHost(ctx, state)
+	alive, running := checkHost(ctx, state, silent)
 	out = append(out, running...)
 	if loaded == nil {
 		return out
@@ -97,15 +97,20 @@ func (a *app) examine(ctx context.Context, dir, state string) []checkup.Finding 
 	return out
 }
 
-// checkHost asks the running host, if any, about its state and its platforms.
-func checkHost(ctx context.Context, state string) (alive bool, out []checkup.Finding) {
+// checkHost asks the running host, if any, about its state and its platforms. silent is why it did not answer before.
+func checkHost(ctx context.Context, state string, silent error) (alive bool, out []checkup.Finding) {
 	const name = "host"
-	s, err := console.NewControl(state).Status(ctx)
+	s, err := host.Status{}, silent
+	if err == nil {
+		s, err = console.NewControl(state).Status(ctx)
+	}
 	switch {
 	case errors.Is(err, console.ErrNotRunning):
 		return false, []checkup.Finding{checkup.New(name, checkup.OK, "none runs", "")}
+	case errors.Is(err, context.DeadlineExceeded):
+		return true, []checkup.Finding{checkup.New(name, checkup.Fail, "it does not answer in time", "if it stays so, kill its process and start it again; nothing that was accepted is lost")}
 	case err != nil:
-		return false, []checkup.Finding{checkup.New(name, checkup.Fail, "it does not answer: "+err.Error(), "")}
+		return true, []checkup.Finding{checkup.New(name, checkup.Fail, "it does not answer: "+err.Error(), "")}
 	}
 	out = []checkup.Finding{checkup.New(name, checkup.OK, fmt.Sprintf("%s, process %d, version %s", s.State, s.PID, s.Version), "")}
 	if len(s.Restart) > 0 {
@@ -174,8 +179,8 @@ func checkSandbox(ctx context.Context, setting string) checkup.Finding {
 }
 
 // diagnose runs all checks in this process, with its environment and flags.
-func (a *app) diagnose(ctx context.Context, dir, state string, online bool) []checkup.Finding {
-	found := a.examine(ctx, dir, state)
+func (a *app) diagnose(ctx context.Context, dir, state string, online bool, silent error) []checkup.Finding {
+	found := a.examine(ctx, dir, state, silent)
 	if loaded, err := a.Load(dir, false); online && err == nil {
 		found = append(found, a.askTrusted(ctx, dir, state, loaded)...)
 	}
@@ -188,7 +193,7 @@ func (a *app) findings(ctx context.Context, dir, state string, online bool) ([]c
 	if online {
 		what = aboutDoctorOnline
 	}
-	return askRunning(ctx, a.Console, state, what, func() ([]checkup.Finding, error) { return a.diagnose(ctx, dir, state, online), nil })
+	return askRunning(ctx, a.Console, state, what, func(silent error) ([]checkup.Finding, error) { return a.diagnose(ctx, dir, state, online, silent), nil })
 }
 
 // verdictOf is the exit code of findings. It replaces markRefused by the mark that is shown.

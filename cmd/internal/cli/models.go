@@ -74,7 +74,7 @@ func (a *app) configuredModels(ctx context.Context) ([]models.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return askRunning(ctx, a.Console, state, aboutModels, func() ([]models.Row, error) { return a.modelRows(dir) })
+	return askRunning(ctx, a.Console, state, aboutModels, func(error) ([]models.Row, error) { return a.modelRows(dir) })
 }
 
 // modelRows are the models of the settings of this process.
@@ -97,7 +97,7 @@ func (a *app) modelsCheckCmd() *cobra.Command {
 			if len(args) > 0 {
 				name = args[0]
 			}
-			checks, err := askRunning(ctx, a.Console, state, aboutModelsCheck+"?of="+url.QueryEscape(name), func() ([]models.Check, error) {
+			checks, err := askRunning(ctx, a.Console, state, aboutModelsCheck+"?of="+url.QueryEscape(name), func(error) ([]models.Check, error) {
 				return a.checkModels(ctx, dir, state, name)
 			})
 			if err == nil && name != "" && len(checks) == 0 {

@@ -78,7 +78,7 @@ func (a *app) botIsOn(ctx context.Context, bot string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	on, err := askRunning(ctx, a.Console, state, aboutBots, func() (map[string]bool, error) { return a.bots(dir) })
+	on, err := askRunning(ctx, a.Console, state, aboutBots, func(error) (map[string]bool, error) { return a.bots(dir) })
 	if err != nil {
 		return false, err
 	}

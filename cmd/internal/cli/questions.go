@@ -48,7 +48,9 @@ func (a *app) questions(dir, state string) map[string]func(context.Context, stri
 	here := *a.Console
 	here.Dir, here.StateFolder = dir, state
 	doctor := func(online bool) func(context.Context, string) any {
-		return func(ctx context.Context, _ string) any { return answerOf(a.diagnose(ctx, dir, state, online), nil) }
+		return func(ctx context.Context, _ string) any {
+			return answerOf(a.diagnose(ctx, dir, state, online, nil), nil)
+		}
 	}
 	return map[string]func(context.Context, string) any{
 		aboutDoctor: doctor(false), aboutDoctorOnline: doctor(true),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ func (a *app) configCheckCmd() *cobra.Command {
 			if err != nil {
 				return checked{}, err
 			}
-			return askRunning(ctx, a.Console, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
+			return askRunning(ctx, a.Console, state, aboutCheck, func(error) (checked, error) { return a.check(dir, state) })
 		},
 		Text: checked.text,
 		Verdict: func(c checked) error {
@@ -107,7 +108,7 @@ func (a *app) configShowCmd() *cobra.Command {
 		if err != nil {
 			return "", err
 		}
-		settings, err := askRunning(ctx, a.Console, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
+		settings, err := askRunning(ctx, a.Console, state, aboutShow, func(error) (shownSettings, error) { return a.shown(dir) })
 		if err != nil {
 			return "", err
 		}
@@ -146,23 +147,28 @@ func (a *app) configSchemaCmd() *cobra.Command {
 	})
 }
 
+// answersWithin is how long commands wait for a host if they can do without its answer.
+const answersWithin = 5 * time.Second
+
 // askRunning asks the host that runs on a state folder, or answers here if none does. If the answer describes the
 // host's environment, it says so on stderr. With --set, the question is about this terminal, so it is answered here.
-func askRunning[T any](ctx context.Context, a *console.Console, state, what string, here func() (T, error)) (T, error) {
+func askRunning[T any](ctx context.Context, a *console.Console, state, what string, here func(silent error) (T, error)) (T, error) {
 	h := console.NewControl(state)
-	status, err := h.Status(ctx)
+	soon, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	status, err := h.Status(soon)
 	if err != nil {
-		return here()
+		return here(err)
 	}
 	if len(a.Sets) > 0 {
 		a.Say(a.Text("note: these are the settings of this terminal with --set; the host that runs (process %d) has its own", "注意：这是本终端带 --set 的设置；正在运行的主机（进程 %d）有自己的设置"), status.PID)
-		return here()
+		return here(nil)
 	}
 	var answer hostAnswer
 	var out T
 	switch err := h.Get(ctx, "/control/ask/"+what, &answer); {
 	case errors.Is(err, console.ErrNoChat), errors.Is(err, console.ErrNotRunning): // a host of sma send or sma chat, or an older version
-		return here()
+		return here(nil)
 	case err != nil:
 		return out, console.NoAnswer(err)
 	}
