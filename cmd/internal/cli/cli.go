@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) int {
 		err = a.Misuse(cmd, err)
 	}
 	if err != nil {
-		console.Explain(o.Stderr, err, a.Again())
+		a.Explain(err)
 	}
 	return console.CodeOf(err)
 }
@@ -109,6 +109,7 @@ func (a *app) root() *cobra.Command {
 		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(), upgrade.Command(a.Console, buildVersion().Version),
 	)
 	a.complete(root)
+	a.HelpInChinese(root)
 	for _, group := range root.Commands() {
 		for _, cmd := range append(group.Commands(), group) {
 			if strings.Contains(writers, strings.TrimPrefix(cmd.CommandPath(), "sma")+",") {

@@ -40,7 +40,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			code = verdictOf(found)
 			return found, err
 		},
-		List: "findings", Text: findingsText,
+		List: "findings", Text: a.findingsText,
 		Verdict: func([]checkup.Finding) error {
 			if code == console.CodeOK {
 				return nil
@@ -50,12 +50,12 @@ func (a *app) doctorCmd() *cobra.Command {
 	}.On(a.Console, cmd)
 }
 
-func findingsText(found []checkup.Finding) string {
+func (a *app) findingsText(found []checkup.Finding) string {
 	var out strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&out, "%-4s  %-9s %s\n", f.Mark, f.Group, f.Fact)
+		fmt.Fprintf(&out, "%-4s  %s %s\n", f.Mark, console.Column(a.Words(f.Group), 9), a.Words(f.Fact))
 		if f.Fix != "" {
-			fmt.Fprintf(&out, "%16s try: %s\n", "", f.Fix)
+			fmt.Fprintf(&out, a.Text("%16s try: %s\n", "%16s 建议：%s\n"), "", a.Words(f.Fix))
 		}
 	}
 	return out.String()

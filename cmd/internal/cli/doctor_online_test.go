@@ -88,3 +88,8 @@ func TestDoctorAsksTelegram(t *testing.T) {
 		t.Errorf("a token is told:\n%s%s", got, unreached)
 	}
 }
+
+func findingsText(found []checkup.Finding) string {
+	a := &app{Console: &console.Console{Env: func(string) (string, bool) { return "", false }}}
+	return a.findingsText(found)
+}

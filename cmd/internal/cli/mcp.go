@@ -342,21 +342,21 @@ func (a *app) mcpText(list []mcp.ServerStatus, whole bool) string {
 	var out strings.Builder
 	waiting := ""
 	for _, s := range list {
-		fmt.Fprintf(&out, "%s  %s  %s\n", s.Name, s.Condition, checkup.OneLine(s.Shown, 100))
+		fmt.Fprintf(&out, "%s  %s  %s\n", s.Name, a.Words(string(s.Condition)), checkup.OneLine(s.Shown, 100))
 		if s.Reason != "" {
-			fmt.Fprintf(&out, "    %s\n", checkup.OneLine(s.Reason, 900))
+			fmt.Fprintf(&out, "    %s\n", a.Words(checkup.OneLine(s.Reason, 900)))
 		}
 		if s.Help != "" {
-			fmt.Fprintf(&out, "    %s\n", checkup.OneLine(s.Help, 600))
+			fmt.Fprintf(&out, "    %s\n", a.Words(checkup.OneLine(s.Help, 600)))
 		}
 		for _, t := range s.Tools {
 			word := string(t.State)
 			if t.State == mcp.StateOn && t.Asks {
 				word += ", asks"
 			}
-			fmt.Fprintf(&out, "  %-32s %-12s %s\n", t.Name, word, shortHash(t.Hash))
+			fmt.Fprintf(&out, "  %-32s %s %s\n", t.Name, console.Column(a.Words(word), 12), shortHash(t.Hash))
 			if t.Reason != "" {
-				fmt.Fprintf(&out, "      %s\n", t.Reason)
+				fmt.Fprintf(&out, "      %s\n", a.Words(t.Reason))
 			}
 			if whole {
 				fmt.Fprintf(&out, "      %s\n", checkup.OneLine(t.Description, 400))

@@ -216,7 +216,8 @@ func (a *app) changesAccess(bot *string, change func(ctx context.Context, people
 			if err := a.exists(ctx, people, *bot); err != nil {
 				return "", err
 			}
-			return change(ctx, people, *bot, args[0])
+			said, err := change(ctx, people, *bot, args[0])
+			return a.Words(said), err
 		})
 	})
 }

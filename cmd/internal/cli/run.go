@@ -145,7 +145,7 @@ func (a *app) again(dir, state string) string {
 // that the login link follows.
 func (a *app) readyBlock(s host.Summary, again string, linked bool) string {
 	var out strings.Builder
-	row := func(name, text string) { fmt.Fprintf(&out, "  %-10s %s\n", name, text) }
+	row := func(name, text string) { fmt.Fprintf(&out, "  %s %s\n", console.Column(a.Words(name), 10), text) }
 	fmt.Fprintf(&out, a.Text("%s is ready\n", "%s 已就绪\n"), s.Project)
 	row("project", s.Dir)
 	if s.Demo {
@@ -157,13 +157,13 @@ func (a *app) readyBlock(s host.Summary, again string, linked bool) string {
 	for _, p := range s.Platforms {
 		switch {
 		case !p.On:
-			row(p.Name, a.Text("off: ", "未启用：")+p.Note)
+			row(p.Name, a.Text("off: ", "未启用：")+a.Words(p.Note))
 		case p.Name == "web":
 			row(p.Name, a.webRow(s, again))
 		case p.Name == "cli":
 			row(p.Name, on+", sma chat"+again)
 		default:
-			row(p.Name, strings.Join(slices.DeleteFunc([]string{on, p.Bot, p.Link, p.Note}, func(s string) bool { return s == "" }), ", "))
+			row(p.Name, strings.Join(slices.DeleteFunc([]string{on, p.Bot, p.Link, a.Words(p.Note)}, func(s string) bool { return s == "" }), ", "))
 		}
 	}
 	if s.Metrics != "" {

@@ -44,7 +44,7 @@ func TestReadyBlockNamesBots(t *testing.T) {
 				Status: host.Status{Project: "Ada", Demo: true, Platforms: []host.PlatformStatus{telegram, {Name: "feishu", Note: "x"}}}, OwnerCode: "ABCD1234", OwnerBot: "telegram",
 			},
 			[]string{
-				"Ada 已就绪\n", "  model      演示模型", "  telegram   已启用, @sample_bot", "  feishu     未启用：x\n",
+				"Ada 已就绪\n", "  模型       演示模型", "  telegram   已启用, @sample_bot", "  feishu     未启用：x\n",
 				"下一步：打开 https://t.me/sample_bot?start=ABCD1234 成为机器人的主人（一小时内有效），或向它发送 /start ABCD1234",
 			},
 		},

@@ -23,7 +23,7 @@ func (a *app) trustOfService(dir string) (string, error) {
 		return "", f
 	}
 	if here, err := a.Load(dir, false); err != nil || !reflect.DeepEqual(here.Settings, loaded.Settings) {
-		a.Say("warning: variables of this shell change the settings, and the service does not have them; write keys into %s", filepath.Join(dir, ".env"))
+		a.Say("%s", a.Words("warning: variables of this shell change the settings, and the service does not have them; write keys into "+filepath.Join(dir, ".env")))
 	}
 	reaches := usedReaches(filepath.Join(dir, ".ship"), loaded)
 	if len(reaches) == 0 {

@@ -39,7 +39,7 @@ func (a *app) configCheckCmd() *cobra.Command {
 			}
 			return askRunning(ctx, a.Console, state, aboutCheck, func(error) (checked, error) { return a.check(dir, state) })
 		},
-		Text: checked.text,
+		Text: a.checkedText,
 		Verdict: func(c checked) error {
 			if c.OK {
 				return nil
@@ -82,16 +82,16 @@ func checkOf(settings, servers []config.Finding) checked {
 	return out
 }
 
-func (c checked) text() string {
+func (a *app) checkedText(c checked) string {
 	var out strings.Builder
 	for _, f := range c.Findings {
-		fmt.Fprintf(&out, "%s: %s\n", f.Severity, f)
+		fmt.Fprintln(&out, a.Words(fmt.Sprintf("%s: %s", f.Severity, f)))
 	}
 	for _, r := range c.Untrusted {
-		fmt.Fprintf(&out, "note: not trusted yet, see sma trust: %s\n", reachText(r))
+		fmt.Fprintf(&out, a.Text("note: not trusted yet, see sma trust: %s\n", "注意：还没有得到信任，参见 sma trust：%s\n"), a.reachText(r))
 	}
 	if c.OK {
-		out.WriteString("ok\n")
+		out.WriteString(a.Text("ok\n", "没有问题\n"))
 	}
 	return out.String()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -60,10 +59,7 @@ func (a *app) statusText(s host.Status) string {
 		return a.Text("not running\n", "没有运行\n")
 	}
 	var out strings.Builder
-	row := func(name, text string) {
-		columns := (len(name) + utf8.RuneCountInString(name)) / 2 // a Chinese character takes two, and three bytes
-		fmt.Fprintf(&out, "%s%*s %s\n", name, max(0, 10-columns), "", text)
-	}
+	row := func(name, text string) { fmt.Fprintf(&out, "%s %s\n", console.Column(name, 10), text) }
 	row(a.Text("state", "状态"), a.stateText(s))
 	row(a.Text("project", "项目"), s.Project+" ("+s.Dir+")")
 	row(a.Text("process", "进程"), fmt.Sprintf(a.Text("%d, up %s, version %s", "%d，已运行 %s，版本 %s"), s.PID, time.Since(s.Started).Round(time.Second), s.Version))
@@ -92,12 +88,15 @@ func (a *app) statusText(s host.Status) string {
 		}
 		for _, more := range []string{p.Bot, p.Link, p.Note} {
 			if more != "" {
-				word += ", " + more
+				word += a.Text(", ", "，") + a.Words(more)
 			}
 		}
 		row(p.Name, word)
+		for i, can := range p.Can {
+			p.Can[i] = a.Words(can)
+		}
 		if len(p.Can) > 0 {
-			row("", strings.Join(p.Can, ", "))
+			row("", strings.Join(p.Can, a.Text(", ", "，")))
 		}
 	}
 	row(a.Text("chats", "聊天"), fmt.Sprintf(a.Text("%d in memory", "内存中 %d 个"), s.Chats.Active))
@@ -115,7 +114,7 @@ func (a *app) stateText(s host.Status) string {
 	why := s.NotReady()
 	chinese := map[host.State]string{host.StateReady: "就绪", host.StateStarting: "正在启动", host.StateDraining: "正在停止"}[s.State]
 	if s.State == host.StateReady && why != "" {
-		chinese = "未就绪：" + why
+		chinese = "未就绪：" + a.Words(why)
 	}
 	return a.Text(stateText(s), cmp.Or(chinese, string(s.State)))
 }
@@ -164,7 +163,7 @@ func (a *app) link(ctx context.Context, dir, state string) (string, error) {
 	case host.LoginOpen:
 		return where.Page, nil
 	case host.LoginSetting:
-		a.Say("The page asks for the token that adapters.web.token is set to.")
+		a.Say("%s", a.Words("The page asks for the token that adapters.web.token is set to."))
 		return where.Page, nil
 	default:
 		return "", &console.Failure{Code: console.CodeFailed, What: "the host has no web page", Help: "set adapters.web.enabled to true"}

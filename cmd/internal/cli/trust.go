@@ -175,23 +175,24 @@ func (a *app) trustText(dir string, reaches []config.Reach) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, a.Text("The settings of %s use these things outside of it:\n", "%s 的设置用到了它之外的这些东西：\n"), dir)
 	for _, r := range reaches {
-		fmt.Fprintf(&out, "  %s\n", reachText(r))
+		fmt.Fprintf(&out, "  %s\n", a.reachText(r))
 	}
 	return out.String()
 }
 
-func reachText(r config.Reach) string {
+// reachText says one thing that a folder reaches. What the folder names is shown as it is.
+func (a *app) reachText(r config.Reach) string {
 	switch r.Kind {
 	case config.ReachAddress:
-		return fmt.Sprintf("%s is %s, which gets keys and chats", r.Key, r.Text)
+		return fmt.Sprintf(a.Text("%s is %s, which gets keys and chats", "%s 是 %s，密钥和聊天会发给它"), r.Key, r.Text)
 	case config.ReachVariable:
-		return fmt.Sprintf("%s gets the value of your variable %s", r.Key, r.Text)
+		return fmt.Sprintf(a.Text("%s gets the value of your variable %s", "%s 会得到你的环境变量 %s 的值"), r.Key, r.Text)
 	case config.ReachFile:
-		return fmt.Sprintf("%s is read from %s, outside of the folder", r.Key, r.Text)
+		return fmt.Sprintf(a.Text("%s is read from %s, outside of the folder", "%s 来自文件夹之外的 %s"), r.Key, r.Text)
 	case config.ReachServer:
-		return fmt.Sprintf("%s is started or asked: %s", r.Key, r.Text)
+		return fmt.Sprintf(a.Text("%s is started or asked: %s", "%s 会启动或询问：%s"), r.Key, r.Text)
 	case config.ReachProgram:
-		return fmt.Sprintf("%s runs without an approval: %s", r.Key, r.Text)
+		return fmt.Sprintf(a.Text("%s runs without an approval: %s", "%s 无需审批即可运行：%s"), r.Key, r.Text)
 	}
 	return r.String()
 }

@@ -70,7 +70,7 @@ func makesChat(a *console.Console, cmd *cobra.Command, prepare func(args []strin
 			return newChat{key, turns}, err
 		},
 		Text: func(made newChat) string {
-			a.Say("%s made", plural(made.Turns, "turn"))
+			a.Say("%s", a.Words(plural(made.Turns, "turn")+" made"))
 			return string(made.ChatKey) + "\n"
 		},
 	}.On(a, cmd)

@@ -50,7 +50,7 @@ func verifyCmd(a *console.Console) *cobra.Command {
 			}
 			return verifyChats(ctx, state, args, a.Progress(a.Text("chats verified", "个聊天已检查")))
 		},
-		Text: verified.text, Verdict: verified.failure,
+		Text: func(v verified) string { return a.Words(v.text()) }, Verdict: verified.failure,
 	}.On(a, &cobra.Command{
 		Use: "verify [CHAT...]", Short: "Check every record of chats, changing nothing",
 		Long: "Checks every record of the named chats, or of all chats, and reports what is damaged, where, and what a repair would\n" +
@@ -188,7 +188,7 @@ func repairCmd(a *console.Console) *cobra.Command {
 			}
 			return repairChats(ctx, a, dir, state, args)
 		},
-		List: "chats", Text: repairedText,
+		List: "chats", Text: func(done []filestore.Repaired) string { return a.Words(repairedText(done)) },
 		Verdict: func(done []filestore.Repaired) error {
 			if slices.ContainsFunc(done, func(r filestore.Repaired) bool { return len(r.Left) > 0 }) {
 				return &console.Failure{Code: console.CodeFailed, What: "not everything could be repaired"}

@@ -37,7 +37,7 @@ func rewindCmd(a *console.Console) *cobra.Command {
 			return out, rewindFailure(o, err)
 		},
 		Text: func(out query.RewindResult) string {
-			return fmt.Sprintf("%s: %s archived, %d stay\n", out.ChatKey, plural(out.Archived, "turn"), out.Kept)
+			return a.Words(fmt.Sprintf("%s: %s archived, %d stay\n", out.ChatKey, plural(out.Archived, "turn"), out.Kept))
 		},
 	}.On(a, cmd)
 }
@@ -83,6 +83,8 @@ func removeCmd(a *console.Console) *cobra.Command {
 			out, err := console.Order(ctx, a, "forget", query.ForgetOrder{ChatKey: key}, (*query.Desk).Forget)
 			return out, console.ChatFailure(key, "not everything of "+string(key)+" could be deleted", again, err)
 		},
-		Text: func(out query.ForgetResult) string { return string(out.ChatKey) + ": deleted\n" },
+		Text: func(out query.ForgetResult) string {
+			return string(out.ChatKey) + a.Text(": deleted\n", "：已删除\n")
+		},
 	}.On(a, cmd)
 }

@@ -86,11 +86,3 @@ func ChosenNumbers(args []string, all bool, mark, thing, list string) (numbers [
 	}
 	return numbers, nil
 }
-
-// Text chooses the text for the terminal's language.
-func (a *Console) Text(english, chinese string) string {
-	if a.ReadsChinese() {
-		return chinese
-	}
-	return english
-}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/chinese"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -40,6 +41,8 @@ type Console struct {
 	Also        map[string]string // the command's own settings, which --set overrides
 	// Interrupts has Ctrl-C not end the command until release is called.
 	Interrupts func() (in <-chan os.Signal, release func())
+
+	chinese *chinese.Words // nil until they are needed
 }
 
 // Group makes a command that only has subcommands.
@@ -144,11 +147,6 @@ func (a *Console) PrintJSON(v any) error {
 	return nil
 }
 
-// ReadsChinese reports whether the terminal's language is Chinese.
-func (a *Console) ReadsChinese() bool {
-	return strings.HasPrefix(a.Variable("LC_ALL", "LC_MESSAGES", "LANG"), "zh")
-}
-
 // Load reads the settings of a project. Unusable settings are a [Failure] that lists every finding.
 func (a *Console) Load(dir string, strict bool) (*config.Loaded, error) {
 	return a.LoadWith(dir, a.Also, strict)
@@ -173,7 +171,7 @@ func (a *Console) LoadWith(dir string, also map[string]string, strict bool) (*co
 // Warn prints findings that are not errors.
 func (a *Console) Warn(findings []config.Finding) {
 	for _, f := range findings {
-		a.Say("warning: %s", f)
+		a.Say("%s", a.Words("warning: "+f.String()))
 	}
 }
 

@@ -3,8 +3,6 @@ package console
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -68,14 +66,14 @@ func CodeOf(err error) int {
 	return CodeFailed
 }
 
-// Explain writes an error for people. flags name the project for the command that helps.
-func Explain(w io.Writer, err error, flags string) {
+// Explain writes an error for people.
+func (a *Console) Explain(err error) {
 	if _, ok := errors.AsType[Signal](err); ok {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "sma: %s\n", strings.TrimSpace(err.Error())) // nowhere else to report an error
+	a.Say("sma: %s", a.Words(strings.TrimSpace(err.Error())))
 	if f, ok := errors.AsType[*Failure](err); ok && f.Help != "" {
-		_, _ = fmt.Fprintf(w, "     try: %s\n", helpIn(f.Help, flags))
+		a.Say(a.Text("     try: %s", "     建议：%s"), a.Words(helpIn(f.Help, a.Again())))
 	}
 }
 

@@ -29,7 +29,7 @@ func (r Row) text(a *console.Console, out *strings.Builder) {
 		}
 		var from []string
 		for _, m := range members {
-			if o := r.Origins[m]; o != "" && !slices.Contains(from, o) {
+			if o := a.Words(r.Origins[m]); o != "" && !slices.Contains(from, o) {
 				from = append(from, o)
 			}
 		}
@@ -39,7 +39,7 @@ func (r Row) text(a *console.Console, out *strings.Builder) {
 		fmt.Fprintf(out, a.Text("  %-9s %s\n", "  %s：%s\n"), a.Text(english, chinese), value)
 	}
 	fmt.Fprintf(out, a.Text("%s: %s\n", "%s：%s\n"), roleText(a, r.Role), r.Name)
-	line("named by", "出处", r.Origins["name"])
+	line("named by", "出处", a.Words(r.Origins["name"]))
 	line("provider", "提供商", r.Provider, "provider")
 	line("api", "协议", r.API, "api")
 	line("address", "地址", r.Address, "address")

@@ -338,7 +338,7 @@ func tasksText(a *console.Console, lines []taskLine, problems []timetable.Proble
 	var out strings.Builder
 	for _, l := range lines {
 		times := cmp.Or(l.Cron, l.Timezone)
-		fmt.Fprintf(&out, "%-7s %s  %s  %s  %s\n", l.Status, l.ID, checkup.OneLine(l.Title, 60), times, cmp.Or(console.Named(l.ChatKey, l.Name), "-"))
+		fmt.Fprintf(&out, "%s %s  %s  %s  %s\n", console.Column(a.Words(string(l.Status)), 7), l.ID, checkup.OneLine(l.Title, 60), times, cmp.Or(console.Named(l.ChatKey, l.Name), "-"))
 		var next []string
 		for _, at := range l.Next {
 			next = append(next, at.Format(stamp))

@@ -90,7 +90,7 @@ func (c *commands) command(name, short string, do func(context.Context, *service
 			}
 			return s.status(ctx)
 		},
-		Text: statusText,
+		Text: func(s Status) string { return statusText(c.Console, s) },
 	}.On(c.Console, &cobra.Command{
 		Use: name + " [dir]", Short: short, Args: cobra.MaximumNArgs(1),
 		Example: fmt.Sprintf("  sma service %[1]s\n  sma service %[1]s ./mybot --json", name),
@@ -248,7 +248,7 @@ func (c *commands) install(ctx context.Context, s *service) error {
 		return err
 	}
 	if !s.system && !s.lingers(ctx, c.uid) {
-		c.Say(c.Text("The service ends when you log out, unless you run: loginctl enable-linger", "您退出登录后服务会停止；要让它继续运行，请执行：loginctl enable-linger"))
+		c.Say(c.Text("The service ends when you log out, unless you run: loginctl enable-linger", "你退出登录后服务会停止；要让它继续运行，请执行：loginctl enable-linger"))
 	}
 	c.Say(c.Text("Next: sma service start %s", "下一步：sma service start %s"), checkup.ShellWord(s.dir))
 	return nil
@@ -323,24 +323,24 @@ func (s *service) status(ctx context.Context) (Status, error) {
 	return out, nil
 }
 
-func statusText(s Status) string {
+func statusText(a *console.Console, s Status) string {
 	if !s.Installed {
-		return "not installed\n"
+		return a.Text("not installed\n", "没有安装\n")
 	}
 	var out strings.Builder
-	row := func(name, text string) { fmt.Fprintf(&out, "%-10s %s\n", name, text) }
+	row := func(name, text string) { fmt.Fprintf(&out, "%s %s\n", console.Column(name, 10), text) }
 	state := s.State
 	if s.Says != "" && s.PID > 0 {
 		state += ", " + s.Says
 	}
-	row("state", state)
+	row(a.Text("state", "状态"), state)
 	if s.PID > 0 {
-		row("process", strconv.Itoa(s.PID))
+		row(a.Text("process", "进程"), strconv.Itoa(s.PID))
 	}
 	if !s.Enabled {
-		row("enabled", "no: it does not start with the machine")
+		row(a.Text("enabled", "开机启动"), a.Text("no: it does not start with the machine", "否"))
 	}
-	row("unit", s.File)
-	row("project", s.Dir)
+	row(a.Text("unit", "服务单元"), s.File)
+	row(a.Text("project", "项目"), s.Dir)
 	return out.String()
 }

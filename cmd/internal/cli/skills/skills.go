@@ -253,10 +253,10 @@ func listText(a *console.Console, lines []skillLine, problems []skill.Problem) s
 	}
 	var out strings.Builder
 	for _, l := range lines {
-		fmt.Fprintf(&out, "%-7s  %-*s  %s\n", l.State, width, l.Name, checkup.OneLine(l.Description, 100))
+		fmt.Fprintf(&out, "%s  %-*s  %s\n", console.Column(a.Words(string(l.State)), 7), width, l.Name, checkup.OneLine(l.Description, 100))
 	}
 	for _, p := range problems {
-		fmt.Fprintf(&out, "%-7s  %s\n", "broken", checkup.OneLine(p.String(), 300))
+		fmt.Fprintf(&out, "%s  %s\n", console.Column(a.Words("broken"), 7), checkup.OneLine(p.String(), 300))
 	}
 	return out.String()
 }

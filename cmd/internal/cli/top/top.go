@@ -215,7 +215,7 @@ func counted(lines []audit.Line) (models []modelLine, chats []chatLine) {
 func (s snapshot) text(a *console.Console) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, a.Text("%s: %s, process %d, up %s, memory %d MB\n", "%s：%s，进程 %d，已运行 %s，内存 %d MB\n"),
-		checkup.OneLine(s.Project, 64), s.State, s.PID, tool.Duration(time.Duration(s.UptimeS)*time.Second, a.ReadsChinese()), s.MemoryBytes>>20)
+		checkup.OneLine(s.Project, 64), a.Words(string(s.State)), s.PID, tool.Duration(time.Duration(s.UptimeS)*time.Second, a.ReadsChinese()), s.MemoryBytes>>20)
 	fmt.Fprintf(&out, a.Text("chats in memory %d   runs %d   model calls %d, waiting %d   to be sent %d   approvals %d\n",
 		"内存中的聊天 %d   运行 %d   模型调用 %d，排队 %d   待发送 %d   待审批 %d\n"), s.Chats, s.Runs, s.Calls, s.Waiting, s.Outbox, s.Approvals)
 	out.WriteString(a.Text("\nmodels, last ten minutes    calls  failed\n", "\n最近十分钟的模型            调用   失败\n"))

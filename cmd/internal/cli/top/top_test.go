@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 			"chats in memory 3   runs 2   model calls 1, waiting 4   to be sent 5   approvals 6\n" +
 			"\nmodels, last ten minutes    calls  failed\n  m                            10       1\n" +
 			"\nbusiest chats               calls of models and tools\n  telegram-chat-42 (Ann)        9\n",
-		"zh_CN": "bot[2J：ready，进程 7，已运行 1 分钟，内存 50 MB\n" +
+		"zh_CN": "bot[2J：就绪，进程 7，已运行 1 分钟，内存 50 MB\n" +
 			"内存中的聊天 3   运行 2   模型调用 1，排队 4   待发送 5   待审批 6\n" +
 			"\n最近十分钟的模型            调用   失败\n  m                            10       1\n" +
 			"\n最忙的聊天                  模型和工具的调用\n  telegram-chat-42 (Ann)        9\n",
