@@ -39,16 +39,16 @@ func Fetch(ctx context.Context, via http.RoundTripper, address string, header ht
 // FetchTimeout bounds one request to a service.
 const FetchTimeout = 15 * time.Second
 
-// ConnectionFix is what helps with a connection that failed for a reason that has nothing to do with the network, in
-// English and Chinese, or empty.
-func ConnectionFix(said string) (fix [2]string) {
+// ConnectionFix is what helps with a connection that failed for a reason that has nothing to do with the network, or
+// empty.
+func ConnectionFix(said string) string {
 	switch {
 	case strings.Contains(said, "expired or is not yet valid"):
-		return [2]string{"compare the clock of this machine with another one: date", "核对本机时间：date"}
+		return "compare the clock of this machine with another one: date"
 	case strings.Contains(said, "unknown authority"):
-		return [2]string{"install ca-certificates, or name the file of the certificates to trust in SSL_CERT_FILE", "安装 ca-certificates，或用 SSL_CERT_FILE 指定受信任的证书文件"}
+		return "install ca-certificates, or name the file of the certificates to trust in SSL_CERT_FILE"
 	case strings.Contains(said, "look like a TLS handshake"), strings.Contains(said, "HTTP response to HTTPS client"):
-		return [2]string{"write http:// instead of https://, or another port", "把 https:// 改成 http://，或换一个端口"}
+		return "write http:// instead of https://, or another port"
 	}
-	return fix
+	return ""
 }

@@ -23,7 +23,7 @@ func AskModel(ctx context.Context, llm config.LLM) []Finding {
 	status, body, err := Fetch(ctx, http.DefaultTransport, modelList(llm), modelHeader(llm))
 	switch {
 	case err != nil:
-		return []Finding{New(name, Fail, llm.BaseURL+" cannot be reached: "+err.Error(), cmp.Or(ConnectionFix(err.Error())[0], "check llm.baseUrl and the network"))}
+		return []Finding{New(name, Fail, llm.BaseURL+" cannot be reached: "+err.Error(), cmp.Or(ConnectionFix(err.Error()), "check llm.baseUrl and the network"))}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return []Finding{New(name, Refused, fmt.Sprintf("%s refuses the key (%d)", llm.BaseURL, status), "check the key that sma config show --origin names as llm.apiKey")}
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:

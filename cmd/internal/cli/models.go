@@ -103,7 +103,7 @@ func (a *app) modelsCheckCmd() *cobra.Command {
 			if err == nil && name != "" && len(checks) == 0 {
 				err = &console.Failure{Code: console.CodeUsage, What: "the settings name no model " + checkup.OneLine(name, 100), Help: "sma models"}
 			}
-			return models.Explain(a.Console, checks), err
+			return models.Explain(checks), err
 		},
 		List: "models", Text: func(c []models.Check) string { return models.CheckText(a.Console, c) },
 		Verdict: func(c []models.Check) error { return models.Verdict(a.Console, c) },

@@ -149,7 +149,7 @@ func askBot(ctx context.Context, via http.RoundTripper, root, name string, token
 	}
 	switch {
 	case err != nil:
-		return checkup.New(name, checkup.Fail, root+" cannot be reached: "+err.Error(), cmp.Or(checkup.ConnectionFix(err.Error())[0], "check the network, adapters.telegram.proxy and HTTPS_PROXY"))
+		return checkup.New(name, checkup.Fail, root+" cannot be reached: "+err.Error(), cmp.Or(checkup.ConnectionFix(err.Error()), "check the network, adapters.telegram.proxy and HTTPS_PROXY"))
 	case status == http.StatusUnauthorized || status == http.StatusNotFound:
 		return checkup.New(name, checkup.Refused, fmt.Sprintf("the token is refused (%d)", status), "copy it again from @BotFather")
 	case status != http.StatusOK || json.Unmarshal(body, &who) != nil:

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,15 +78,12 @@ func (c Check) judged(r reply) Check {
 	return c
 }
 
-// Explain adds what to do about models that did not answer.
-func Explain(a *console.Console, checks []Check) []Check {
+// Explain adds what to do about models that did not answer, in English.
+func Explain(checks []Check) []Check {
 	for i, c := range checks {
 		if !c.OK {
 			fact, fix := c.trouble()
-			checks[i].Fix = a.Text(fix[0], fix[1])
-			if c.Said == "" {
-				checks[i].Said = a.Text(fact[0], fact[1])
-			}
+			checks[i].Fix, checks[i].Said = fix[0], cmp.Or(c.Said, fact[0])
 		}
 	}
 	return checks
@@ -122,12 +120,12 @@ func CheckText(a *console.Console, checks []Check) string {
 			fmt.Fprintf(&out, a.Text("ok    %s: %s: %s\n", "ok    %s：%s：%s\n"), roleText(a, c.Role), c.Name, c.answered(a))
 			continue
 		}
-		fact, _ := c.trouble()
+		fact, fix := c.trouble()
 		fmt.Fprintf(&out, a.Text("fail  %s: %s: %s", "fail  %s：%s：%s"), roleText(a, c.Role), c.Name, a.Text(fact[0], fact[1]))
-		if c.Said != "" && c.Said != fact[0] && c.Said != fact[1] {
+		if c.Said != "" && c.Said != fact[0] {
 			fmt.Fprintf(&out, a.Text(" (%s)", "（%s）"), c.Said)
 		}
-		fmt.Fprintf(&out, a.Text("\n      try: %s\n", "\n      建议：%s\n"), c.Fix)
+		fmt.Fprintf(&out, a.Text("\n      try: %s\n", "\n      建议：%s\n"), a.Words(a.Text(fix[0], fix[1])))
 	}
 	return out.String()
 }
@@ -155,8 +153,8 @@ func (c Check) trouble() (fact, fix [2]string) {
 	case model.ReasonAddress:
 		return [2]string{"something else answers at its address", "它的地址上不是模型服务"}, [2]string{"check " + at("baseUrl") + "; it usually ends in /v1", "检查 " + at("baseUrl") + "，通常以 /v1 结尾"}
 	case model.ReasonNetwork:
-		if fix := checkup.ConnectionFix(c.Said); fix[0] != "" {
-			return [2]string{"no secure connection can be made", "无法建立安全连接"}, fix
+		if fix := checkup.ConnectionFix(c.Said); fix != "" {
+			return [2]string{"no secure connection can be made", "无法建立安全连接"}, [2]string{fix, fix}
 		}
 		return [2]string{"it cannot be reached", "无法连接"}, [2]string{"check " + at("baseUrl") + " and the network", "检查 " + at("baseUrl") + " 和网络"}
 	case model.ReasonRate:
