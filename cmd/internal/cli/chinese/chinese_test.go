@@ -95,12 +95,12 @@ func TestOfLongTexts(t *testing.T) {
 func TestOf(t *testing.T) {
 	for english, want := range map[string]string{
 		"": "", "hello": "hello",
-		"the log cannot be read: open /x: permission denied":                     "无法读取日志：open /x: 没有权限",
-		"a-chat: sound (1 turn, 3 records)\nthere are no chats\n":                "a-chat：完好（1 条消息，3 条记录）\n没有聊天\n",
-		"  ship.json:3:5: unknown key \"modle\" in llm; did you mean \"model\"?": "  ship.json:3:5: llm 中没有设置项 \"modle\"；是否想写 \"model\"？",
-		"commands are refused: one; two":                                         "命令会被拒绝：one; two",
-		"--set a; b: c has not the form key=value":                               "--set a; b: c has not the form key=value",
-		"there is no folder x":                                                   "没有文件夹 x",
+		"the log cannot be read: open /x: permission denied":                      "无法读取日志：open /x: 没有权限",
+		"a-chat: sound (1 turn, 3 records)\nthere are no chats\n":                 "a-chat：完好（1 条消息，3 条记录）\n没有聊天\n",
+		"  ship.json:3:5: unknown key \"modell\" in llm; did you mean \"model\"?": "  ship.json:3:5: llm 中没有设置项 \"modell\"；是否想写 \"model\"？",
+		"commands are refused: one; two":                                          "命令会被拒绝：one; two",
+		"--set a; b: c has not the form key=value":                                "--set a; b: c has not the form key=value",
+		"there is no folder x":                                                    "没有文件夹 x",
 	} {
 		if got := Read().Of(english); got != want {
 			t.Errorf("%q is %q, want %q", english, got, want)

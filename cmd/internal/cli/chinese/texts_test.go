@@ -83,10 +83,10 @@ func forms(e ast.Expr) []string {
 			return all
 		}
 	case *ast.CallExpr:
-		switch name := nameOf(e.Fun); {
-		case name == "fmt.Sprintf":
+		switch nameOf(e.Fun) {
+		case "fmt.Sprintf":
 			return []string{verbs.ReplaceAllStringFunc(forms(e.Args[0])[0], verb)}
-		case name == "cmp.Or":
+		case "cmp.Or":
 			var all []string
 			for _, arg := range e.Args {
 				all = append(all, forms(arg)...)
