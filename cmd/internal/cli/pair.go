@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"rsc.io/qr"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
@@ -120,35 +119,9 @@ func (a *app) pairText(p paired, bot string, drawn bool) string {
 	}
 	text := fmt.Sprintf(a.Text("Open %s and press Start. Whoever does so within an hour becomes the bot's owner.\n", "打开 %s 并点击 Start。一小时内最先这样做的人成为机器人的主人。\n"), p.Link)
 	if drawn {
-		text += drawCode(p.Link)
+		text += console.QRCode(p.Link)
 	}
 	return text
-}
-
-// drawCode is a QR code in half-block characters, or "" if the text is too long for one.
-func drawCode(text string) string {
-	code, err := qr.Encode(text, qr.L)
-	if err != nil {
-		return ""
-	}
-	const quiet = 2
-	var out strings.Builder
-	for y := -quiet; y < code.Size+quiet; y += 2 {
-		for x := -quiet; x < code.Size+quiet; x++ {
-			switch up, down := code.Black(x, y), code.Black(x, y+1); {
-			case up && down:
-				out.WriteRune(' ')
-			case up:
-				out.WriteRune('▄')
-			case down:
-				out.WriteRune('▀')
-			default:
-				out.WriteRune('█')
-			}
-		}
-		out.WriteByte('\n')
-	}
-	return out.String()
 }
 
 func (a *app) pairListCmd(bot *string) *cobra.Command {

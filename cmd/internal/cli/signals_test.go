@@ -114,7 +114,7 @@ func TestOneLineIsHarmless(t *testing.T) {
 }
 
 func TestDrawCode(t *testing.T) {
-	picture := []rune(drawCode("https://t.me/sample_bot?start=ABCD2345"))
+	picture := []rune(console.QRCode("https://t.me/sample_bot?start=ABCD2345"))
 	if len(picture) < 400 || picture[0] != '█' {
 		t.Errorf("the code has %d characters and begins with %q", len(picture), picture[0])
 	}
