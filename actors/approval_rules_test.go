@@ -42,7 +42,7 @@ func (*shell) Spec() tool.Spec {
 	return tool.Spec{Name: "exec_shell", InputSchema: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (*shell) Judge(tool.Call) tool.Verdict { return tool.Verdict{Decision: tool.Ask} }
+func (*shell) CheckCall(tool.Call) tool.Verdict { return tool.Verdict{Decision: tool.Ask} }
 
 func (*shell) Command(call tool.Call) string {
 	var in struct{ Command string }

@@ -31,7 +31,7 @@ func (c *counted) Spec() tool.Spec {
 	return spec
 }
 
-func (c *counted) Judge(tool.Call) tool.Verdict {
+func (c *counted) CheckCall(tool.Call) tool.Verdict {
 	c.ruled.Add(1)
 	return c.verdict
 }
@@ -140,8 +140,8 @@ func TestWhatAnEarlierCallChangedCounts(t *testing.T) {
 // forgetful refuses a call once and then allows it.
 type forgetful struct{ *counted }
 
-func (f forgetful) Judge(call tool.Call) tool.Verdict {
-	v := f.counted.Judge(call)
+func (f forgetful) CheckCall(call tool.Call) tool.Verdict {
+	v := f.counted.CheckCall(call)
 	if f.ruled.Load() > 1 {
 		v = tool.Verdict{Decision: tool.Allow}
 	}

@@ -455,7 +455,7 @@ func (*picky) Spec() tool.Spec {
 	return tool.Spec{Name: "rm", InputSchema: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (*picky) Judge(call tool.Call) tool.Verdict {
+func (*picky) CheckCall(call tool.Call) tool.Verdict {
 	var in struct{ Path string }
 	_ = json.Unmarshal(call.Input, &in) // no path asks
 	switch in.Path {

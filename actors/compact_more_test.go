@@ -38,7 +38,7 @@ func results(req model.Request) (texts []string) {
 // keep their results, and the person's answer still counts.
 func TestCO3LargeOutputOfATurnThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := folding(t, filestoretest.New(t), "2 2600")
+		s := compacting(t, filestoretest.New(t), "2 2600")
 		s.model.Otherwise = &modeltest.Step{Do: largeReply}
 		s.o.Tools = largeTools()
 		for _, words := range []string{"short a", "look", "short b", "short c"} {
@@ -116,7 +116,7 @@ func (s *scenario) metricOf(name, label, value string) float64 {
 	return 0
 }
 
-// Without archives nothing of what is folded is kept and nothing points to it; the
+// Without archives nothing of what is compacted is kept and nothing points to it; the
 // summary still says for which turns it stands, also after a start. What stays stays
 // whole: no output is left out that nobody could find again.
 func TestCO1NoArchive(t *testing.T) {
@@ -130,7 +130,7 @@ func TestCO1NoArchive(t *testing.T) {
 			return store
 		}
 		store := open()
-		s := folding(t, store, "2 2600")
+		s := compacting(t, store, "2 2600")
 		s.o.Chat.NoArchive = true
 		s.model.Otherwise = &modeltest.Step{Do: largeReply}
 		s.o.Tools = largeTools()
@@ -159,9 +159,9 @@ func TestCO1NoArchive(t *testing.T) {
 				aged++
 			}
 		}
-		folded := len(story) - users
-		if r := head.Meta.SourceRange; r == nil || r.Count != int64(2*folded) || !strings.HasPrefix(r.FromID, "u:") {
-			t.Errorf("the summary stands for %+v, want %d turns", r, 2*folded)
+		compacted := len(story) - users
+		if r := head.Meta.SourceRange; r == nil || r.Count != int64(2*compacted) || !strings.HasPrefix(r.FromID, "u:") {
+			t.Errorf("the summary stands for %+v, want %d turns", r, 2*compacted)
 		}
 		if id := journal.ArchiveOf(view.Messages); id != "" || aged > 0 {
 			t.Errorf("the summary names %q, %d turns name archives; there are none", id, aged)
@@ -212,7 +212,7 @@ func (c *counter) hold(held chan struct{}) {
 // seen. It looks again, though no run begins or ends any more.
 func TestCO2LooksAgainAtWhatCameMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := folding(t, filestoretest.New(t), "2 2600")
+		s := compacting(t, filestoretest.New(t), "2 2600")
 		held, c := make(chan struct{}), &counter{texts: map[string]int{}, share: 2}
 		s.o.Compaction.Count = c.count
 		s.o.Compaction.Budget = 2600
@@ -235,7 +235,7 @@ func TestCO2LooksAgainAtWhatCameMeanwhile(t *testing.T) {
 			t.Errorf("%v looks found enough room, want the first", enough)
 		}
 		if _, ok := summaryOf(s.w.View(s.key).Messages); !ok {
-			t.Error("nothing was folded")
+			t.Error("nothing was compacted")
 		}
 		s.w.Kill()
 	})
@@ -245,7 +245,7 @@ func TestCO2LooksAgainAtWhatCameMeanwhile(t *testing.T) {
 // leaves memory; so is the system text in an activation.
 func TestTurnsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := folding(t, newStore(t), "6 2600")
+		s := compacting(t, newStore(t), "6 2600")
 		c := &counter{texts: map[string]int{}, share: 1}
 		s.o.Compaction.Count = c.count
 		for i := range 40 {
@@ -297,7 +297,7 @@ func TestCO4ModelsThatFailOrLie(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := folding(t, filestoretest.New(t), "2 2600")
+				s := compacting(t, filestoretest.New(t), "2 2600")
 				if name == "never" {
 					step = modeltest.Held(make(chan struct{}), modeltest.Say("too late"))
 				}

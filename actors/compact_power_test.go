@@ -251,7 +251,7 @@ func TestCO1PowerCutInCompactionAndSwitch(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &powerCuts{t: t, key: alice, disk: disk, limit: limit, seen: map[string]int{}}
-		s := folding(t, store, "2 2600")
+		s := compacting(t, store, "2 2600")
 		s.model.Otherwise = &modeltest.Step{Do: largeReply}
 		s.o.Chat.Contexts = true
 		s.o.Tools = append(s.o.Tools, largeTools()...)
@@ -305,7 +305,7 @@ func goOn(t *testing.T, p *powerCuts) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := folding(t, store, "2 2600")
+		s := compacting(t, store, "2 2600")
 		s.model.Otherwise = &modeltest.Step{Do: largeReply}
 		s.o.Tools = append(s.o.Tools, largeTools()...)
 		s.world().Wait()

@@ -23,9 +23,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// folding is a scenario whose chats fold above this budget, with a model that
+// compacting is a scenario whose chats compact above this budget, with a model that
 // answers a message by its own words, at length if they say so.
-func folding(t *testing.T, store persistence.Store, limits string) *scenario {
+func compacting(t *testing.T, store persistence.Store, limits string) *scenario {
 	t.Helper()
 	s := newScenario(t, store)
 	s.model.Otherwise = &modeltest.Step{Do: reply}
@@ -90,14 +90,14 @@ func (s *scenario) told() (words, lines []string) {
 // Whatever happens while a summary is made: every message is there once, in the
 // order of arrival, and every request is one that a strict provider takes.
 func TestCO2MessagesDuringCompaction(t *testing.T) {
-	rounds, folds, meanwhile := 40, 0, 0
+	rounds, compactions, meanwhile := 40, 0, 0
 	if soaking() {
 		rounds = 1000
 	}
 	for seed := range rounds {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
-			s := folding(t, filestoretest.New(t), "2 2600")
+			s := compacting(t, filestoretest.New(t), "2 2600")
 			summary := make(chan struct{})
 			s.sums.Add(modeltest.Held(summary, modeltest.Say("## Facts\nThey talked.")))
 			var want []string
@@ -132,7 +132,7 @@ func TestCO2MessagesDuringCompaction(t *testing.T) {
 				close(summary)
 			}
 			s.w.Wait()
-			folds += len(s.sums.Requests())
+			compactions += len(s.sums.Requests())
 			if v := s.w.View(s.key); v.Counts.Open != 0 || v.Running {
 				t.Errorf("seed %d: %d open", seed, v.Counts.Open)
 			}
@@ -146,21 +146,21 @@ func TestCO2MessagesDuringCompaction(t *testing.T) {
 			}
 		})
 	}
-	if folds == 0 {
-		t.Error("nothing was ever folded")
+	if compactions == 0 {
+		t.Error("nothing was ever compacted")
 	}
-	t.Logf("soak: row=CO2 rounds=%d summaries=%d held=%d lost=0", rounds, folds, meanwhile)
+	t.Logf("soak: row=CO2 rounds=%d summaries=%d held=%d lost=0", rounds, compactions, meanwhile)
 }
 
 // The process dies before each operation of the store, which is after the one
-// before: the history is the old one or the new one, what was folded is in the archive, and
+// before: the history is the old one or the new one, what was compacted is in the archive, and
 // nothing is lost.
 func TestCO1DeathAtEveryOperation(t *testing.T) {
 	words := []string{"long a", "long b", "short c", "long d", "long e"}
 	operations := 0
 	for at := 1; at == 1 || at <= operations; at++ {
 		synctest.Test(t, func(t *testing.T) {
-			s := folding(t, newStore(t), "2 2600")
+			s := compacting(t, newStore(t), "2 2600")
 			if at > 1 || operations > 0 {
 				s.store.set(func(f *faulty) { f.dieAt = at })
 			}
@@ -207,7 +207,7 @@ func TestCO1DeathAtEveryOperation(t *testing.T) {
 			if operations == 0 {
 				operations = len(s.store.trace)
 				if len(lines) == 0 {
-					t.Error("nothing was folded")
+					t.Error("nothing was compacted")
 				}
 			}
 		})
@@ -222,7 +222,7 @@ func TestCO1DeathAtEveryOperation(t *testing.T) {
 // that leaves memory between its messages and by a host that starts anew.
 func TestCO4TwoTriesAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := folding(t, newStore(t), "2 2600")
+		s := compacting(t, newStore(t), "2 2600")
 		s.o.Idle = 2 * time.Minute
 		var tries []time.Time
 		s.sums.Otherwise = &modeltest.Step{Do: func(model.Request) []model.Event {
@@ -270,11 +270,11 @@ func (p slowly) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 }
 
 // While a summary is made for a minute the chat answers as fast as ever, and what
-// is folded then is in the archive byte for byte.
+// is compacted then is in the archive byte for byte.
 func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := filestoretest.New(t)
-		s := folding(t, store, "2 2600")
+		s := compacting(t, store, "2 2600")
 		s.o.Model = writer{s.model, s.sums}
 		s.o.Model = slowly{s.o.Model, 100 * time.Millisecond}
 		summary := make(chan struct{})
@@ -310,20 +310,20 @@ func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 		s.w.Kill()
 		s.store.revive()
 		_, lines := s.told()
-		var folded []string
+		var compacted []string
 		for _, line := range lines {
 			m, ok := filestore.ParseTurn([]byte(line))
 			if !ok {
 				t.Fatalf("a line of the archive cannot be read: %s", line)
 			}
-			if journal.NewTurn(m).Meta.Kind != uimessage.KindSummary { // a chat that is too long still folds once more
-				folded = append(folded, string(uimessage.AppendJSON(nil, m)))
+			if journal.NewTurn(m).Meta.Kind != uimessage.KindSummary { // a chat that is too long still compacts once more
+				compacted = append(compacted, string(uimessage.AppendJSON(nil, m)))
 			}
 		}
-		if n := int(head.Meta.SourceRange.Count); n != len(folded) || n == 0 || n > len(before) {
-			t.Fatalf("the summary stands for %d messages, the archive has %d", n, len(folded))
+		if n := int(head.Meta.SourceRange.Count); n != len(compacted) || n == 0 || n > len(before) {
+			t.Fatalf("the summary stands for %d messages, the archive has %d", n, len(compacted))
 		}
-		if diff := cmp.Diff(before[:len(folded)], folded); diff != "" {
+		if diff := cmp.Diff(before[:len(compacted)], compacted); diff != "" {
 			t.Errorf("the archive is not as the history was (-want +got):\n%s", diff)
 		}
 		t.Logf("slowest answer: idle %v, while a summary is made %v", idle, during)
@@ -350,7 +350,7 @@ func TestCO6SummaryIsNeverSystemText(t *testing.T) {
 	}
 	for _, attack := range attacks {
 		synctest.Test(t, func(t *testing.T) {
-			s := folding(t, filestoretest.New(t), "2 2600")
+			s := compacting(t, filestoretest.New(t), "2 2600")
 			s.sums.Otherwise = &modeltest.Step{Text: []string{attack}}
 			for i, words := range []string{"long " + attack, "long more", "long enough", attack, "short"} {
 				s.world().Say(s.key, "mallory", fmt.Sprint(words, " ", i))

@@ -28,14 +28,14 @@ func TestIO1CrashBetweenFetchAndConfirm(t *testing.T) {
 	for r := range rounds {
 		want = append(want, fmt.Sprint("message ", r))
 	}
-	play := func(t *testing.T, mishap func(*wire)) (operations int) {
+	play := func(t *testing.T, fault func(*wire)) (operations int) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			x := newWire(t, nil)
 			for c := range int64(chats) {
 				x.chat(c + 1)
 			}
-			mishap(x)
+			fault(x)
 			x.start()
 			for _, words := range want {
 				for c := range int64(chats) {
@@ -73,9 +73,9 @@ func TestIO1CrashBetweenFetchAndConfirm(t *testing.T) {
 	}
 	total := play(t, func(*wire) {})
 	kills := 0
-	crash := func(name string, mishap func(*wire)) {
+	crash := func(name string, fault func(*wire)) {
 		kills++
-		if play(t, mishap); t.Failed() {
+		if play(t, fault); t.Failed() {
 			t.Fatal(name)
 		}
 	}

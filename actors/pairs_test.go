@@ -22,7 +22,7 @@ import (
 )
 
 // pairs is a chat in which everything that can meet is under way: a history that can
-// be folded, an archived context, an open request, a voice on its way, and perhaps a
+// be compacted, an archived context, an open request, a voice on its way, and perhaps a
 // run in the middle of a call.
 type pairs struct {
 	*approvals
@@ -144,7 +144,7 @@ func moments() []moment {
 			in.Kind, in.EditOf, in.MessageID = platform.KindEdit, p.last.MessageID, p.last.MessageID
 			p.take(in)
 		}},
-		{"taken back", func(p *pairs) { p.take(takenBack(p.last)) }},
+		{"taken back", func(p *pairs) { p.take(recalled(p.last)) }},
 		{"voice", func(p *pairs) { p.take(withFile(p.World, "", "v", "")) }},
 		{"voice is there", func(p *pairs) { p.hear() }},
 		{"cut", func(p *pairs) { p.say("cut") }},

@@ -196,7 +196,7 @@ func TestP1RecountedChatGoesOn(t *testing.T) {
 		meta := snap.Meta // as of a turn that was lost since
 		meta.Seq, meta.N = meta.Seq+1, meta.N+9
 		late := journal.Record{N: meta.N, TS: time.Now().UnixMilli(), Fact: journal.StopRequested{RunID: "r"}}
-		if err := errors.Join(c.Append(t.Context(), late), c.Fold(t.Context(), journal.Fold{Meta: meta}), c.Close()); err != nil {
+		if err := errors.Join(c.Append(t.Context(), late), c.Checkpoint(t.Context(), journal.Checkpoint{Meta: meta}), c.Close()); err != nil {
 			t.Fatal(err)
 		}
 		w := s.w.Again(nil)

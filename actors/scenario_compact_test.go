@@ -19,7 +19,7 @@ import (
 // systemTokens are those of the system text in scenarios.
 const systemTokens = 1760
 
-// compactAt makes chats fold their histories above a budget for their messages. The
+// compactAt makes chats compact their histories above a budget for their messages. The
 // cheap bound counts, so that no tables are read.
 func (s *scenario) compactAt(limits string) error {
 	o := compaction.Options{Count: func(text string) (int, error) { return tokens.Bound(text), nil }}
@@ -70,7 +70,7 @@ func archives(c persistence.Chat, snap journal.Snapshot) ([]journal.Archive, err
 	return out, nil
 }
 
-// archived says what was folded last.
+// archived says what was compacted last.
 func (s *scenario) archived() (string, error) {
 	s.world().Kill()
 	s.store.revive()

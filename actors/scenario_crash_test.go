@@ -103,11 +103,11 @@ func TestScenarioCrashAnywhere(t *testing.T) {
 
 // crashAt plays a script with a mishap and sees that nothing came of it. It
 // returns how many operations there were.
-func crashAt(t *testing.T, script string, mishap func(*faulty)) int {
+func crashAt(t *testing.T, script string, fault func(*faulty)) int {
 	t.Helper()
 	s := newScenario(t, filestoretest.New(t))
 	s.model.Otherwise = &modeltest.Step{Do: obvious}
-	mishap(s.store)
+	fault(s.store)
 	refused := map[int]bool{}
 	for line := range strings.SplitSeq(script, "\n") {
 		if verb, rest, _ := strings.Cut(strings.TrimSpace(line), " "); verb != "" {

@@ -27,11 +27,11 @@ func newMemories(dir string) *memfile.Store {
 
 // rememberAt makes chats take facts.
 func (s *scenario) rememberAt(limits string) error {
-	folded, ok := s.store.Store.(persistence.FoldedReader)
+	archived, ok := s.store.Store.(persistence.ArchiveReader)
 	if !ok {
 		return errors.New("the store reads no archives")
 	}
-	o := memory.Options{Store: newMemories(s.t.TempDir()), Folded: folded}
+	o := memory.Options{Store: newMemories(s.t.TempDir()), Archives: archived}
 	if _, err := fmt.Sscanf(limits, "%d %d", &o.MinTurns, &o.MaxChars); err != nil {
 		return err
 	}

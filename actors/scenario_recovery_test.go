@@ -120,13 +120,13 @@ func orphans(t *testing.T, s *scenario, m *meter) (done, unknown int) {
 // safe to repeat is repeated.
 func TestRL10OrphanCallsAfterCrash(t *testing.T) {
 	kills, done, unknown := 0, 0, 0
-	play := func(mishap func(*faulty), hang int) (ops int) {
+	play := func(fault func(*faulty), hang int) (ops int) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &meter{began: map[string]int{}}
 			s := newScenario(t, filestoretest.New(t))
 			s.o.Tools = []tool.Tool{m.tool("pay", false), m.tool("look", true)}
 			s.model.Otherwise = &modeltest.Step{Do: payAndLook}
-			mishap(s.store)
+			fault(s.store)
 			for i := range 2 {
 				m.hang = hang == i+1
 				_, _ = s.do("say", "alice pay") // an unconfirmed one comes again below

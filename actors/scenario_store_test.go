@@ -14,7 +14,7 @@ import (
 )
 
 // faulty is a store whose operations fail as a script says. An operation goes by
-// its name (open, load, history, fold, ledger, rewrite, archive,
+// its name (open, load, history, checkpoint, ledger, rewrite, archive,
 // wake, rest) and, when it writes
 // to the journal, also by "write" and by the kinds of its facts.
 type faulty struct {

@@ -304,7 +304,7 @@ func TestSkillsGoWhenNobodyNeedsThem(t *testing.T) {
 				}
 				s.say(tt.words)
 				if len(sums.Requests()) == 0 || !strings.Contains(fmt.Sprint(script.Requests()[len(script.Requests())-1].Messages), "They filled a pdf") {
-					t.Fatal("the history was not folded")
+					t.Fatal("the history was not compacted")
 				}
 				got := s.inForce()
 				if got[1] != "Do pdf." || got[len(got)-1] != tt.want {

@@ -79,7 +79,7 @@ func everyKind() []any {
 		messages.ExecuteCalls{},
 		messages.SlotGranted{},
 		messages.Compact{},
-		messages.FoldTurn{},
+		messages.CompactTurn{},
 		messages.AgedTurn{},
 		messages.ExtractMemory{},
 		messages.MemoryExtracted{},

@@ -24,7 +24,7 @@ func deaf(p *post) func(context.Context, messages.ChatKey, uimessage.Message) []
 		var out []uimessage.Part
 		for _, part := range p.fetch(ctx, key, turn) {
 			if f, ok := platform.FileOf(part); ok {
-				f.Unheard = "server"
+				f.NoTranscript = "server"
 				part = f.Part()
 			}
 			if text, ok := part.(uimessage.Text); ok && strings.HasPrefix(text.Text, "words of ") {

@@ -165,7 +165,7 @@ func (l *loader) reaches() []Reach {
 			continue // a flag or a variable replaced it
 		}
 		out = append(out, slices.DeleteFunc(noteReaches(l.Notes[key], key), func(r Reach) bool {
-			return r.Kind == ReachVariable && r.bound == "${"+r.Text+"}" && l.goesByItself(key, r.Text)
+			return r.Kind == ReachVariable && r.bound == "${"+r.Text+"}" && l.isUsedUnnamed(key, r.Text)
 		})...)
 	}
 	return append(append(out, l.addressReaches()...), l.programReaches()...)
@@ -183,9 +183,9 @@ func noteReaches(n keys.Note, key string) []Reach {
 	return out
 }
 
-// goesByItself reports whether a variable that a key names would also be used automatically if the key were not set,
+// isUsedUnnamed reports whether a variable that a key names would also be used automatically if the key were not set,
 // so that naming it makes no difference.
-func (l *loader) goesByItself(key, name string) bool {
+func (l *loader) isUsedUnnamed(key, name string) bool {
 	llm := l.settings.LLM
 	known := providerOf(llm.Provider).Variables
 	if llm.Provider == ProviderCustom {

@@ -46,7 +46,7 @@ func (l *loader) wellKnown(key, name, addressKey, address string) {
 	switch {
 	case !l.Origins.Untouched(key):
 	case text != "" && addressKey != "" && !l.mayHave(name, addressKey, address):
-		l.Report(Warn, l.Place(addressKey), addressKey,
+		l.Report(Warn, l.Position(addressKey), addressKey,
 			fmt.Sprintf("%s is not given to this address, which is not that of the service it belongs to; write \"${%s}\" as %s if it should be", name, name, key))
 	default:
 		l.readVariable(k, name)
@@ -212,7 +212,7 @@ func (l *loader) switchOn(p platform) {
 		if missing := l.Missing(absent); missing != "" {
 			what = " (" + missing + ")"
 		}
-		l.Report(Warn, l.Place(touched), p.key("enabled"), fmt.Sprintf("adapters.%s stays off: %s is not set%s", p.name, absent, what))
+		l.Report(Warn, l.Position(touched), p.key("enabled"), fmt.Sprintf("adapters.%s stays off: %s is not set%s", p.name, absent, what))
 	}
 }
 

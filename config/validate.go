@@ -102,7 +102,7 @@ func (l *loader) validateModel(block string, f Fallback) {
 	l.FaultIf(known.needsKeyAt(f.BaseURL) && f.APIKey.IsZero(), block+".apiKey", "is not set; "+hint)
 	given := !f.APIKey.IsZero() || len(f.Headers) > 0 || len(f.Query) > 0
 	if f.Provider == ProviderCustom && !given && f.BaseURL != "" && !isLoopback(f.BaseURL) && !l.HasError(block+".apiKey") && !l.HasError(block+".baseUrl") {
-		l.Report(Warn, l.Place(block+".baseUrl"), block+".apiKey", block+".apiKey is not set; if this service wants a key, "+hint)
+		l.Report(Warn, l.Position(block+".baseUrl"), block+".apiKey", block+".apiKey is not set; if this service wants a key, "+hint)
 	}
 }
 

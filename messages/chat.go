@@ -25,13 +25,13 @@ const (
 	VerdictIgnored Verdict = "ignored" // needs no further handling
 	VerdictRefused Verdict = "refused" // declined, perhaps with a notice
 	VerdictCommand Verdict = "command" // for the host
-	// VerdictTakenBack means that the sender recalled the message named by EditOf.
-	VerdictTakenBack Verdict = "taken_back"
+	// VerdictRecalled means that the sender recalled the message named by EditOf.
+	VerdictRecalled Verdict = "taken_back"
 )
 
-// TakenBackID returns the ingress id of the recall of a message. A message whose recall is already
+// RecallID returns the ingress id of the recall of a message. A message whose recall is already
 // known is not accepted.
-func TakenBackID(ingressID string) string { return ingressID + "/taken-back" }
+func RecallID(ingressID string) string { return ingressID + "/taken-back" }
 
 // AcceptIngress hands over one ingress. Sent by an adapter actor; answered to its sender with
 // [IngressAccepted] or [IngressRejected] once the fact is durable. An ingress id that was handled
@@ -342,11 +342,11 @@ type ToolDone struct {
 	Summary string
 	// Preliminary outputs are shown but not journaled; the outcome follows.
 	Preliminary bool
-	// Forced outcomes must be fsynced before the run continues; those of repeatable calls need not
+	// Durable outcomes must be fsynced before the run continues; those of repeatable calls need not
 	// be.
-	Forced bool
-	Failed bool
-	Took   time.Duration
+	Durable bool
+	Failed  bool
+	Took    time.Duration
 	// Switch is an order to continue in another context; the zero value is not an order.
 	Switch ContextSwitch
 	// Skill is an order to load or unload a skill; the zero value is not an order.

@@ -32,7 +32,7 @@ type Compact struct {
 	Cause        Cause
 	System       string // of the chat's requests; only its length matters
 	SystemTokens int    // known from an earlier compaction, or 0
-	Turns        []FoldTurn
+	Turns        []CompactTurn
 	// Memory is what Agent.md says about what to remember.
 	Memory string
 	// Reported is the number of tokens that the model reported for the system text and the
@@ -45,13 +45,13 @@ type Compact struct {
 	Whole bool
 }
 
-// FoldTurn is a turn of a [Compact].
-type FoldTurn struct {
+// CompactTurn is a turn of a [Compact].
+type CompactTurn struct {
 	Message uimessage.Message
 	// Ends is set if no user turn up to this one is open: the history may be cut after it.
 	Ends bool
-	// Held is set if a call in it waits for a person, so that it has to stay.
-	Held bool
+	// Waits is set if a call in it waits for a person, so that it has to stay.
+	Waits bool
 	// Summary is set if it replaces turns that were compacted before, which Range names.
 	Summary bool
 	Range   uimessage.SourceRange
@@ -61,7 +61,7 @@ type FoldTurn struct {
 
 // The results of a compaction.
 const (
-	ResultFolded    = "folded"    // there is a summary
+	ResultCompacted = "compacted" // there is a summary
 	ResultExtracted = "extracted" // there is a summary that the model did not write
 	ResultEnough    = "enough"    // an exact count shows that the chat is not too long
 	ResultNothing   = "nothing"   // compacting what may be compacted saves too little

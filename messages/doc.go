@@ -84,7 +84,7 @@
 // # Long chats
 //
 // A chat that is longer than its budget spawns a compaction and hands it the history in Compact, a
-// FoldTurn for each turn. The compaction counts, chooses what to compact, has the model write a
+// CompactTurn for each turn. The compaction counts, chooses what to compact, has the model write a
 // summary, and answers CompactionFinished; the chat continues meanwhile. Between two runs it puts
 // the summary in place of the turns, if they have not changed since, and moves the turns to an
 // archive. A run that had to ask sees the summary at once. If no turn can be compacted, an AgedTurn

@@ -13,9 +13,9 @@ type ExtractMemory struct {
 	ChatKey      ChatKey
 	ExtractionID string
 	RequestID    string
-	Turns        []FoldTurn
-	// Folds is set for turns that a compaction is about to replace, of which even a few are enough.
-	Folds bool
+	Turns        []CompactTurn
+	// Compacts is set for turns that a compaction is about to replace, of which even a few are enough.
+	Compacts bool
 	// Guidance is what Agent.md says about what to remember.
 	Guidance string
 	// Group is set if several people write in the chat. A fact is then only a statement of

@@ -22,7 +22,7 @@ var (
 
 // Error is a failed store operation.
 type Error struct {
-	Op    string // "append journal", "fold", …
+	Op    string // "append journal", "checkpoint", …
 	Chat  string
 	Cause error
 	// Retryable is set if the operation had no effect and may succeed later.

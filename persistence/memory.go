@@ -14,8 +14,8 @@ var (
 	ErrMemoryChanged = errors.New("the memory was changed meanwhile")
 	// ErrMemoryFull means that a memory would grow beyond [memories.MaxSize].
 	ErrMemoryFull = errors.New("the memory is full")
-	// ErrMemoryPlace means that no memory can have that name.
-	ErrMemoryPlace = errors.New("there is no such memory")
+	// ErrNoMemory means that no memory can have that name.
+	ErrNoMemory = errors.New("there is no such memory")
 )
 
 // MemoryStore stores memories: Markdown that people read and edit. A nil error means durable. Every

@@ -52,9 +52,9 @@ type Journal interface {
 	// AppendHistory adds turns to the history, durably. It is allowed only while the journal is
 	// empty, otherwise it fails with [ErrNotCut].
 	AppendHistory(ctx context.Context, turns ...uimessage.Message) error
-	// Fold checkpoints the journal: it adds what the fold moves out to history and ledger, writes
-	// meta, fsyncs all of them, and only then replaces the journal with the fold's rest.
-	Fold(ctx context.Context, fold journal.Fold) error
+	// Checkpoint empties the journal: it adds what leaves it to history and ledger, writes
+	// meta, fsyncs all of them, and only then replaces the journal with the checkpoint's rest.
+	Checkpoint(ctx context.Context, checkpoint journal.Checkpoint) error
 	// Ledger yields the ledger's entries, newest first. It reads little more than what is asked for.
 	Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 }

@@ -161,10 +161,10 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		o.PrefixBroken = runs.Metrics.PrefixBroken
 	}
 	if w.o.Compaction != nil {
-		folds := *w.o.Compaction
-		folds.Model, folds.Gate, folds.Logger = runs.Model, runs.Gate, w.o.Log
-		o.Compaction = func() *actor.Props { return compaction.Props(folds) }
-		o.MaxTokens, o.KeepLast = folds.Budget, folds.Keep
+		compacts := *w.o.Compaction
+		compacts.Model, compacts.Gate, compacts.Logger = runs.Model, runs.Gate, w.o.Log
+		o.Compaction = func() *actor.Props { return compaction.Props(compacts) }
+		o.MaxTokens, o.KeepLast = compacts.Budget, compacts.Keep
 	}
 	o.Documents = func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} }
 	if w.o.Memory != nil {

@@ -23,8 +23,8 @@ type draftShown struct {
 	err  error
 	at   time.Time // when the call was counted
 	idle bool      // people see the text already: no call was made
-	// beside is set if the text was shown apart from the messages, by a [platform.Drafter].
-	beside bool
+	// apart is set if the text was shown apart from the messages, by a [platform.Drafter].
+	apart bool
 }
 
 // draftDeadline bounds a call whose failure is harmless.
@@ -88,7 +88,7 @@ func (a *adapter) pumpDraft(l *lane, now time.Time) {
 	}
 	d.next, d.last, d.shown = now.Add(every), d.text, now
 	out := platform.Outbound{To: l.target, Text: d.text, ReplyTo: d.at, Draft: true}
-	shown, stands := draftShown{key: l.key, call: l.call, row: d.row, made: d.made, beside: beside, at: now}, d.part
+	shown, stands := draftShown{key: l.key, call: l.call, row: d.row, made: d.made, apart: beside, at: now}, d.part
 	ctx, sender, editor, drafter, target := a.ctx, a.sender, a.editor, a.drafter, l.target
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, draftDeadline)
@@ -131,8 +131,8 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 		a.limits.sent()
 	}
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
-		a.told(l, e, now)
-		if e.Unknown && msg.made.ID == "" && !msg.beside {
+		a.noteWait(l, e, now)
+		if e.Unknown && msg.made.ID == "" && !msg.apart {
 			l.doubtful(msg.row)
 		}
 	}
@@ -169,7 +169,7 @@ func (l *lane) doubtful(row messages.RowID) {
 func (l *lane) placeholder(row messages.RowID, made messages.Receipt, part *platform.Part) {
 	for _, j := range l.queue {
 		if j.row.Row == row && (j.row.Draft.ID == "" || j.row.Draft.ID == made.ID) {
-			j.row.Draft, j.stands = made, part
+			j.row.Draft, j.shown = made, part
 		}
 	}
 }

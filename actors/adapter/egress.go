@@ -224,7 +224,7 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 		wait = a.Jitter(firstRetry) // it failed in an outage that has ended
 	}
 	l.after, l.away = now.Add(wait), away
-	a.told(l, e, now)
+	a.noteWait(l, e, now)
 	ac.Send(a.Router, messages.EgressDelayed{ChatKey: l.key, Row: j.row.Row, Tries: j.tries, Reason: string(e.Reason)})
 	a.look(l, wait)
 	log.Info("a send failed and will be tried again", "wait", wait.String())

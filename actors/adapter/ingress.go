@@ -16,9 +16,9 @@ import (
 // [taken] once every chat has answered.
 type handover struct{ in []platform.Inbound }
 
-// taken answers a [handover] with one result for each message. Without results the actor was
+// accepted answers a [handover] with one result for each message. Without results the actor was
 // restarted while it had the batch, and the receiver has to hand it over again.
-type taken struct{ results []platform.Result }
+type accepted struct{ results []platform.Result }
 
 // question is anything else that the platform asks a chat. The chat answers the port.
 type question struct{ messages.Addressed }
@@ -34,7 +34,7 @@ func (a *adapter) take(ac actor.Context, msg handover) {
 	results := make([]platform.Result, len(msg.in))
 	left := len(msg.in)
 	if left == 0 {
-		ac.Respond(taken{results})
+		ac.Respond(accepted{results})
 	}
 	for i := range msg.in {
 		in := &msg.in[i]
@@ -43,7 +43,7 @@ func (a *adapter) take(ac actor.Context, msg handover) {
 			results[i] = result(reply, err)
 			a.Metrics.ingress(a.Platform.Name(), in, results[i])
 			if left--; left == 0 {
-				root.Send(receiver, taken{results})
+				root.Send(receiver, accepted{results})
 			}
 		})
 	}
@@ -53,7 +53,7 @@ func (a *adapter) take(ac actor.Context, msg handover) {
 // receiver repeats the batch, and chats that got the messages before recognise them.
 func (a *adapter) resume(ac actor.Context) {
 	if a.receiver != nil {
-		ac.Send(a.receiver, taken{})
+		ac.Send(a.receiver, accepted{})
 		a.receiver = nil
 	}
 }
@@ -80,8 +80,8 @@ func command(in platform.Inbound) messages.AcceptIngress {
 		Order: in.Order, ToBot: in.ToBot, Elsewhere: in.Elsewhere, Overheard: in.Gate.Overheard, Chinese: strings.HasPrefix(strings.ToLower(in.Sender.Language), "zh"), Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {
-	case in.Kind == platform.KindTakenBack:
-		cmd.Verdict = messages.VerdictTakenBack
+	case in.Kind == platform.KindRecalled:
+		cmd.Verdict = messages.VerdictRecalled
 	case in.Gate.Refuse:
 		cmd.Verdict = messages.VerdictRefused
 	case !in.Gate.Open:
@@ -112,7 +112,7 @@ func turn(in platform.Inbound) uimessage.Message {
 	m := uimessage.Message{ID: in.TurnID, Role: uimessage.RoleUser, Metadata: meta.Append(nil)}
 	if m.ID == "" {
 		m.ID = "u:" + string(in.ChatKey) + ":" + in.MessageID
-		if in.Kind == platform.KindEdit || in.Kind == platform.KindTakenBack {
+		if in.Kind == platform.KindEdit || in.Kind == platform.KindRecalled {
 			m.ID = "u:" + string(in.ChatKey) + ":" + strings.ReplaceAll(in.IngressID, "/", "-")
 		}
 	}

@@ -48,7 +48,7 @@ type lane struct {
 type job struct {
 	row     messages.Deliver
 	parts   []platform.Part // nil until planned
-	stands  *platform.Part  // what the placeholder of row.Draft shows; nil if unknown
+	shown   *platform.Part  // what the placeholder of row.Draft shows; nil if unknown
 	sent    []messages.Receipt
 	tries   int
 	failing time.Time // since when the platform is unreachable; zero if it is reachable
@@ -123,7 +123,7 @@ func (l *lane) draftOf(j *job) (messages.Receipt, *platform.Part) {
 	if l.draft != nil && l.draft.row == j.row.Row && l.draft.made.ID != "" {
 		return l.draft.made, l.draft.part
 	}
-	return j.row.Draft, j.stands
+	return j.row.Draft, j.shown
 }
 
 // shown returns the placeholder that already shows all of a row's first part. The id is empty if

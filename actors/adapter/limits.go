@@ -20,42 +20,42 @@ const (
 type limits struct {
 	all   window
 	until time.Time // no sends before
-	told  map[messages.ChatKey]told
+	asked map[messages.ChatKey]askedToWait
 }
 
-// told records that a chat was asked to wait.
-type told struct{ at, until time.Time }
+// askedToWait records that a chat was asked to wait.
+type askedToWait struct{ at, until time.Time }
 
 // wait is how long the account has to wait.
 func (l *limits) wait(now time.Time) time.Duration { return max(l.until.Sub(now), l.all.wait(now)) }
 
 // sent notes a successful send.
-func (l *limits) sent() { clear(l.told) }
+func (l *limits) sent() { clear(l.asked) }
 
 // refused notes that the service asked a chat to wait. If all chats have to wait because of that,
 // it returns how long: as long as the chat that may send first, since one of them may have a long
 // wait of its own.
 func (l *limits) refused(key messages.ChatKey, now time.Time, wait time.Duration) time.Duration {
-	if l.told == nil {
-		l.told = map[messages.ChatKey]told{}
+	if l.asked == nil {
+		l.asked = map[messages.ChatKey]askedToWait{}
 	}
-	l.told[key] = told{now, now.Add(wait)}
+	l.asked[key] = askedToWait{now, now.Add(wait)}
 	first := now.Add(wait)
-	for k, t := range l.told {
+	for k, t := range l.asked {
 		switch {
 		case now.Sub(t.at) > floodWithin:
-			delete(l.told, k)
+			delete(l.asked, k)
 		case t.until.Before(first):
 			first = t.until
 		}
 	}
-	if len(l.told) < floodChats {
+	if len(l.asked) < floodChats {
 		return 0
 	}
 	if first.After(l.until) {
 		l.until = first
 	}
-	clear(l.told)
+	clear(l.asked)
 	return max(0, l.until.Sub(now))
 }
 

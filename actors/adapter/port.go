@@ -58,7 +58,7 @@ func (p *Port) Status(up bool, note string) {
 // Accept implements [platform.Host].
 func (p *Port) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
 	reply, err := p.reply(ctx, p.root.RequestFuture(p.adapter, handover{in}, acceptDeadline+lastWords))
-	if t, ok := reply.(taken); ok && len(t.results) == len(in) {
+	if t, ok := reply.(accepted); ok && len(t.results) == len(in) {
 		return t.results
 	}
 	if err == nil {

@@ -25,7 +25,7 @@ type receipt struct {
 	delivered  messages.EgressDelivered
 	whole      bool // EgressDelivered is to be confirmed, not EgressProgressed
 	parts      int  // as the confirmation will name them
-	told       int
+	reported   int
 	timer      *time.Timer
 }
 
@@ -38,26 +38,26 @@ func (r *receipt) row() messages.RowID {
 
 // keptDue reports that a receipt may have been lost.
 type keptDue struct {
-	key  messages.ChatKey
-	row  messages.RowID
-	told int
+	key      messages.ChatKey
+	row      messages.RowID
+	reported int
 }
 
 // tell reports to the chat, now and until it confirms.
 func (a *adapter) tell(ac actor.Context, l *lane) {
 	r := l.kept
-	r.told++
+	r.reported++
 	if r.whole {
 		ac.Request(a.Router, r.delivered)
 	} else {
 		ac.Request(a.Router, r.progressed)
 	}
 	waits := backoff.Exponential{First: keptWait, Longest: longestKept}
-	r.timer = a.home.After(waits.Wait(r.told-1), keptDue{l.key, r.row(), r.told})
+	r.timer = a.home.After(waits.Wait(r.reported-1), keptDue{l.key, r.row(), r.reported})
 }
 
 func (a *adapter) onKeptDue(ac actor.Context, msg keptDue) {
-	if l := a.find(msg.key); l != nil && l.kept != nil && l.kept.row() == msg.row && l.kept.told == msg.told && a.ctx.Err() == nil {
+	if l := a.find(msg.key); l != nil && l.kept != nil && l.kept.row() == msg.row && l.kept.reported == msg.reported && a.ctx.Err() == nil {
 		a.tell(ac, l)
 	}
 }
@@ -84,8 +84,8 @@ func (a *adapter) ended(key messages.ChatKey, call uint64) *lane {
 	return l
 }
 
-// told notes a wait that the service asks for.
-func (a *adapter) told(l *lane, e *platform.Error, now time.Time) {
+// noteWait notes a wait that the service asks for.
+func (a *adapter) noteWait(l *lane, e *platform.Error, now time.Time) {
 	if e.Reason != platform.SendRate {
 		return
 	}

@@ -20,24 +20,24 @@ const (
 
 // watch is one reader that follows a chat.
 type watch struct {
-	key    messages.ChatKey
-	frames chan platform.Frame
-	behind *behind
+	key     messages.ChatKey
+	frames  chan platform.Frame
+	backlog *backlog
 }
 
-// behind computes how many bytes a reader has not received yet, without its help: the sizes of the
+// backlog computes how many bytes a reader has not received yet, without its help: the sizes of the
 // newest frames, as many as are still buffered.
-type behind struct {
+type backlog struct {
 	sums [watchBuffer + 1]int64 // total bytes up to each of the newest frames
 	n    int
 }
 
 // by returns the bytes of the given number of waiting frames.
-func (b *behind) by(frames int) int64 {
+func (b *backlog) by(frames int) int64 {
 	return b.sums[b.n%len(b.sums)] - b.sums[(b.n-frames)%len(b.sums)]
 }
 
-func (b *behind) add(bytes int64) {
+func (b *backlog) add(bytes int64) {
 	sum := b.sums[b.n%len(b.sums)] + bytes
 	b.n++
 	b.sums[b.n%len(b.sums)] = sum
@@ -60,7 +60,7 @@ func (p *Port) Watch(ctx context.Context, key messages.ChatKey) (<-chan platform
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := watchOpened{id: rand.Text(), watch: watch{key: key, frames: make(chan platform.Frame, watchBuffer), behind: &behind{}}}
+	w := watchOpened{id: rand.Text(), watch: watch{key: key, frames: make(chan platform.Frame, watchBuffer), backlog: &backlog{}}}
 	if _, err := p.reply(ctx, p.root.RequestFuture(p.adapter, w, acceptDeadline)); err != nil {
 		p.root.Send(p.adapter, watchClosed{w.id}) // it may still open
 		return nil, err
@@ -98,13 +98,13 @@ func (a *adapter) progress(ac actor.Context, msg messages.ChatProgressed) {
 		return
 	}
 	bytes := weight(msg)
-	if waiting := len(w.frames); waiting > 0 && w.behind.by(waiting)+bytes > watchBytes {
+	if waiting := len(w.frames); waiting > 0 && w.backlog.by(waiting)+bytes > watchBytes {
 		a.closeWatch(ac, msg.WatchID)
 		return
 	}
 	select {
 	case w.frames <- frame(msg):
-		w.behind.add(bytes)
+		w.backlog.add(bytes)
 	default:
 		a.closeWatch(ac, msg.WatchID)
 	}

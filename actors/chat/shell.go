@@ -360,8 +360,8 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 		switch {
 		case w.Turn != nil:
 			err = s.store.AppendHistory(ctx, *w.Turn)
-		case w.Fold != nil:
-			err = s.store.Fold(ctx, *w.Fold)
+		case w.Checkpoint != nil:
+			err = s.store.Checkpoint(ctx, *w.Checkpoint)
 		case w.Rewrite != nil:
 			err = s.store.Rewrite(ctx, *w.Rewrite)
 		case w.Durable:
@@ -573,7 +573,7 @@ func (s *shell) crashed(ac actor.Context) {
 	if !s.loaded || s.store == nil {
 		return
 	}
-	fact, known := s.chat.Stumble(s.msg)
+	fact, known := s.chat.CrashOn(s.msg)
 	if !known {
 		return
 	}

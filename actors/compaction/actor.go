@@ -76,7 +76,7 @@ func (c *compaction) Receive(ac actor.Context) {
 	case planned:
 		c.onPlanned(ac, msg)
 	case written:
-		c.summed(ac, messages.ResultFolded, msg.summary)
+		c.summed(ac, messages.ResultCompacted, msg.summary)
 	case errand.Failed:
 		c.fail(ac, msg.Why)
 	default:

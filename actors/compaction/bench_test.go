@@ -27,7 +27,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Fatal(err)
 	}
 	known := msg
-	known.Turns = append([]messages.FoldTurn(nil), msg.Turns...)
+	known.Turns = append([]messages.CompactTurn(nil), msg.Turns...)
 	known.SystemTokens = measure(o)(msg.System)
 	for i := range 31 {
 		known.Turns[i].Tokens = tokens.Turn(msg.Turns[i].Message, measure(o))

@@ -7,7 +7,7 @@ const minGain = 5
 type turn struct {
 	size    int
 	ends    bool // the history may be cut after it
-	held    bool // it has to stay, and so have all after it
+	waits   bool // it has to stay, and so have all after it
 	summary bool
 }
 
@@ -22,9 +22,9 @@ type limits struct {
 func cut(turns []turn, l limits) int {
 	left := total(turns)
 	least := left / minGain
-	best, folded := 0, 0
+	best, compacted := 0, 0
 	for i, t := range turns {
-		if t.held {
+		if t.waits {
 			break
 		}
 		left -= t.size
@@ -34,9 +34,9 @@ func cut(turns []turn, l limits) int {
 		if len(turns)-(i+1) < l.keep && kept(turns, best) <= l.budget/2 {
 			break
 		}
-		best, folded = i+1, total(turns)-left
+		best, compacted = i+1, total(turns)-left
 	}
-	if folded < least || best == 1 && turns[0].summary {
+	if compacted < least || best == 1 && turns[0].summary {
 		return 0
 	}
 	return best

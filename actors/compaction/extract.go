@@ -25,7 +25,7 @@ func titled(body string, r uimessage.SourceRange) string {
 }
 
 // complete appends the identifiers of the turns that a summary left out.
-func complete(summary string, turns []messages.FoldTurn) string {
+func complete(summary string, turns []messages.CompactTurn) string {
 	var missing []string
 	for _, id := range identifiers(turns) {
 		if !strings.Contains(summary, id) {
@@ -39,7 +39,7 @@ func complete(summary string, turns []messages.FoldTurn) string {
 }
 
 // extract is the summary made without a model: the first and the last lines, and the identifiers.
-func extract(turns []messages.FoldTurn) string {
+func extract(turns []messages.CompactTurn) string {
 	var b strings.Builder
 	if turns[0].Summary {
 		b.WriteString(ends(text(turns[0].Message), maxEarlier) + "\n\n")
@@ -88,7 +88,7 @@ func text(m uimessage.Message) string {
 
 // identifiers returns names, numbers and addresses of turns unchanged, the newest first, as many as
 // a summary can contain.
-func identifiers(turns []messages.FoldTurn) []string {
+func identifiers(turns []messages.CompactTurn) []string {
 	var found []string
 	size := 0
 	for _, t := range slices.Backward(turns) {

@@ -36,14 +36,14 @@ Write in the language of the conversation, in short lines under exactly these fi
 Facts say what happened and who said it. Under identifiers copy names, numbers, dates, addresses, paths, versions and codes exactly as they stand. Keep what is still needed to go on; leave out greetings and what was settled. Write no other words.`
 
 // question asks for a summary of turns.
-func question(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) errand.Question {
+func question(msg messages.Compact, turns []messages.CompactTurn, maxTokens int) errand.Question {
 	return errand.Question{
 		ID: msg.RequestID, Model: model.Summary, Instructions: instructions, Guidance: msg.Memory, Material: material(turns), MaxTokens: maxTokens,
 		Payer: model.Payer{Chat: msg.ChatKey, Work: model.WorkCompaction},
 	}
 }
 
-func material(turns []messages.FoldTurn) string {
+func material(turns []messages.CompactTurn) string {
 	var lines []byte
 	for _, t := range turns {
 		lines = errand.AppendLine(lines, lineOf(t))
@@ -51,7 +51,7 @@ func material(turns []messages.FoldTurn) string {
 	return ends(string(lines), maxMaterial)
 }
 
-func lineOf(t messages.FoldTurn) errand.Line {
+func lineOf(t messages.CompactTurn) errand.Line {
 	l, most := errand.Line{Who: string(t.Message.Role)}, maxWords
 	if t.Summary {
 		l.Who, most = "summary", maxSummary

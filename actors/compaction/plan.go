@@ -40,7 +40,7 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 			n = tokens.Turn(t.Message, p.measure)
 		}
 		p.counts = append(p.counts, n)
-		p.turns = append(p.turns, turn{size: n, ends: t.Ends, held: t.Held, summary: t.Summary})
+		p.turns = append(p.turns, turn{size: n, ends: t.Ends, waits: t.Waits, summary: t.Summary})
 		all += n
 		if i < msg.Covers {
 			covered += n
@@ -79,7 +79,7 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 
 // outputs returns the turns whose large outputs have to be left out, the oldest first, if
 // compacting alone cannot meet the budget. It returns none if that would save less than a fifth.
-func (p plan) outputs(turns []messages.FoldTurn, budget int) (aged []messages.AgedTurn) {
+func (p plan) outputs(turns []messages.CompactTurn, budget int) (aged []messages.AgedTurn) {
 	over, saved := p.system+kept(p.turns, p.to)-budget, 0
 	for i := p.to; i < len(turns) && saved < over; i++ {
 		m, ok := prompt.Aged(turns[i].Message, strings.Repeat("-", archiveName))
@@ -119,7 +119,7 @@ func (p plan) size(summary string) int {
 	return tokens.Turn(uimessage.Message{Parts: []uimessage.Part{uimessage.Text{Text: summary}}}, p.measure)
 }
 
-func hash(turns []messages.FoldTurn) string {
+func hash(turns []messages.CompactTurn) string {
 	list := make([]uimessage.Message, len(turns))
 	for i, t := range turns {
 		list[i] = t.Message
@@ -128,7 +128,7 @@ func hash(turns []messages.FoldTurn) string {
 }
 
 // source counts original turns: a summary counts as the turns that it replaces.
-func source(turns []messages.FoldTurn) uimessage.SourceRange {
+func source(turns []messages.CompactTurn) uimessage.SourceRange {
 	first, last := turns[0], turns[len(turns)-1]
 	r := uimessage.SourceRange{FromID: first.Message.ID, ToID: last.Message.ID}
 	if first.Summary {

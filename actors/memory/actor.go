@@ -30,9 +30,9 @@ type Options struct {
 	Model model.Model
 	Gate  *actor.PID // the model gate
 	Store persistence.MemoryStore
-	// Folded reads the turns that were compacted before an extraction read them; if nil, those turns
+	// Archives reads the turns that were compacted before an extraction read them; if nil, those turns
 	// are skipped.
-	Folded persistence.FoldedReader
+	Archives persistence.ArchiveReader
 	// MinTurns is how many new turns an extraction needs.
 	MinTurns int
 	// MaxChars is the length above which a memory is condensed; 0 means never.
@@ -109,7 +109,7 @@ func (e *extraction) begin(msg messages.ExtractMemory) {
 		if err != nil {
 			return nil, err
 		}
-		turns, err := withFolded(ctx, o.Folded, msg.ChatKey, msg.Turns, mark)
+		turns, err := withArchived(ctx, o.Archives, msg.ChatKey, msg.Turns, mark)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func (e *extraction) begin(msg messages.ExtractMemory) {
 func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 	e.work = msg.work
 	e.done.Left = e.work.left
-	if len(e.work.turns) == 0 || e.work.left < e.MinTurns && !e.msg.Folds {
+	if len(e.work.turns) == 0 || e.work.left < e.MinTurns && !e.msg.Compacts {
 		e.done.Result = messages.ResultFew
 		e.finish(ac)
 		return

@@ -39,17 +39,17 @@ func readsAsOrder(text string) bool {
 	if strings.ContainsFunc(text, unseen) || strings.ContainsAny(text, "{}<>`|\\") || strings.ContainsAny(text, "＜＞｛｝﹤﹥") {
 		return true
 	}
-	folded := fold(text)
-	if first := strings.TrimSpace(folded); first != "" && strings.ContainsRune("#>-=*+~/!", rune(first[0])) {
+	normalized := normalize(text)
+	if first := strings.TrimSpace(normalized); first != "" && strings.ContainsRune("#>-=*+~/!", rune(first[0])) {
 		return true
 	}
-	words := strings.FieldsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return ordersInWords(words) || imperative(folded) || ordersInLetters(folded)
+	words := strings.FieldsFunc(normalized, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return ordersInWords(words) || imperative(normalized) || ordersInLetters(normalized)
 }
 
-// fold normalises a text for comparison: compatibility forms unified, accents and signs of
+// normalize normalises a text for comparison: compatibility forms unified, accents and signs of
 // abbreviation removed, in lower case.
-func fold(text string) string {
+func normalize(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Mn, r), r == '\'', r == '’', r == 'ʼ', r == '`':
@@ -98,13 +98,13 @@ func ordersInWords(words []string) bool {
 }
 
 // ordersInLetters looks for orders in the letters alone, ignoring what separates them.
-func ordersInLetters(folded string) bool {
+func ordersInLetters(normalized string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return -1
-	}, folded)
+	}, normalized)
 	in := func(stems, text string) bool {
 		return slices.ContainsFunc(strings.Split(stems, "|"), func(stem string) bool { return strings.Contains(text, stem) })
 	}
@@ -112,9 +112,9 @@ func ordersInLetters(folded string) bool {
 }
 
 // imperative reports whether a sentence starts with a verb, like an order.
-func imperative(folded string) bool {
+func imperative(normalized string) bool {
 	verbs := strings.ReplaceAll(orderVerbs, "\n", "")
-	for sentence := range strings.FieldsFuncSeq(folded, func(r rune) bool { return strings.ContainsRune(".!?;:,。！？；：，、()[]\"“”", r) }) {
+	for sentence := range strings.FieldsFuncSeq(normalized, func(r rune) bool { return strings.ContainsRune(".!?;:,。！？；：，、()[]\"“”", r) }) {
 		words := strings.Fields(sentence)
 		if len(words) > 0 && strings.Contains(verbs, " "+digits(words[0])+" ") {
 			return true

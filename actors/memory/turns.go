@@ -53,7 +53,7 @@ func (w work) question() string {
 
 // newWork takes the turns after a mark, as many as one extraction reads. A turn that is open or
 // waits for a person, and all later ones, are left for a later extraction.
-func newWork(turns []messages.FoldTurn, mark memories.Mark, zone *time.Location) work {
+func newWork(turns []messages.CompactTurn, mark memories.Mark, zone *time.Location) work {
 	var w work
 	settled := fresh(turns, mark)
 	w.left = len(settled)
@@ -74,12 +74,12 @@ func newWork(turns []messages.FoldTurn, mark memories.Mark, zone *time.Location)
 
 // fresh returns the settled turns after a mark. If the mark's turn is gone, it returns those that
 // arrived later.
-func fresh(turns []messages.FoldTurn, mark memories.Mark) []journal.Turn {
+func fresh(turns []messages.CompactTurn, mark memories.Mark) []journal.Turn {
 	from := markAt(turns, mark)
 	out := make([]journal.Turn, 0, len(turns)-from-1)
 	ends := 0
 	for _, t := range turns[from+1:] {
-		if t.Held {
+		if t.Waits {
 			break
 		}
 		if turn := journal.NewTurn(t.Message); !t.Summary && (from >= 0 || turn.Meta.Seq > mark.Seq || mark == (memories.Mark{})) {

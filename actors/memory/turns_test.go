@@ -20,14 +20,14 @@ import (
 
 // turn is a turn of a history; its name says what it is: u, a, s for a summary, and h for one that
 // waits for a person. A bar at the end means that the history may end there.
-func turn(name string, seq int64) messages.FoldTurn {
+func turn(name string, seq int64) messages.CompactTurn {
 	name, ends := strings.CutSuffix(name, "|")
 	role := uimessage.RoleAssistant
 	if name[0] == 'u' {
 		role = uimessage.RoleUser
 	}
 	meta := uimessage.Metadata{TS: 1_782_900_000_000, Username: "ana", UserID: "7", Seq: seq}
-	return messages.FoldTurn{Ends: ends, Held: name[0] == 'h', Summary: name[0] == 's', Message: uimessage.Message{
+	return messages.CompactTurn{Ends: ends, Waits: name[0] == 'h', Summary: name[0] == 's', Message: uimessage.Message{
 		ID: name, Role: role, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: "words of " + name}},
 	}}
 }
@@ -45,12 +45,12 @@ func TestWhichTurnsAreRead(t *testing.T) {
 		{"an open turn", "u1 a1| u2", memories.Mark{}, "u1 a1", memories.Mark{TurnID: "a1", Seq: 2}},
 		{"one that waits", "u1 a1| h2| u3 a3|", memories.Mark{}, "u1 a1", memories.Mark{TurnID: "a1", Seq: 2}},
 		{"no summary", "s1| u2 a2|", memories.Mark{}, "u2 a2", memories.Mark{TurnID: "a2", Seq: 3}},
-		{"the mark was folded", "s1| u2 a2| u3 a3|", memories.Mark{TurnID: "gone", Seq: 3}, "u3 a3", memories.Mark{TurnID: "a3", Seq: 5}},
+		{"the mark was compacted", "s1| u2 a2| u3 a3|", memories.Mark{TurnID: "gone", Seq: 3}, "u3 a3", memories.Mark{TurnID: "a3", Seq: 5}},
 		{"the mark was rewound", "u1 a1|", memories.Mark{TurnID: "gone", Seq: 9}, "", memories.Mark{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var turns []messages.FoldTurn
+			var turns []messages.CompactTurn
 			for i, name := range strings.Fields(tt.turns) {
 				turns = append(turns, turn(name, int64(i+1)))
 			}
@@ -67,7 +67,7 @@ func TestWhichTurnsAreRead(t *testing.T) {
 }
 
 func TestLongHistoriesAreReadInParts(t *testing.T) {
-	var turns []messages.FoldTurn
+	var turns []messages.CompactTurn
 	for i := range 2*maxTurns + 1 {
 		turns = append(turns, turn(fmt.Sprintf("u%d|", i), int64(i+1)))
 	}
@@ -91,7 +91,7 @@ func TestMaterial(t *testing.T) {
 	const want = `{"n":1,"at":"2026-07-01 10:00","who":"user","from":"ana","id":"7","text":"words of u1"}
 {"n":2,"at":"2026-07-01 10:00","who":"assistant","calls":[{"tool":"chat_send","in":"{\"text\":\"Tea is on.\"}"}]}
 `
-	if diff := cmp.Diff(want, newWork([]messages.FoldTurn{said, did}, memories.Mark{}, time.UTC).material); diff != "" {
+	if diff := cmp.Diff(want, newWork([]messages.CompactTurn{said, did}, memories.Mark{}, time.UTC).material); diff != "" {
 		t.Errorf("material (-want +got):\n%s", diff)
 	}
 }
@@ -111,7 +111,7 @@ func TestFacts(t *testing.T) {
 		{"nothing", "", "", true},
 		{"another form", `{"fact":5}`, "", true},
 	}
-	w := newWork([]messages.FoldTurn{turn("u1", 1), turn("a1|", 2)}, memories.Mark{}, time.UTC)
+	w := newWork([]messages.CompactTurn{turn("u1", 1), turn("a1|", 2)}, memories.Mark{}, time.UTC)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			facts, _, err := w.facts(tt.answer, time.UTC)

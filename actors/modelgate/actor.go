@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// crowd is how many askers at once make the tables large enough to be replaced.
-const crowd = 256
+// largeTable is how many askers at once make the tables large enough to be replaced.
+const largeTable = 256
 
 // Options configure the model gate.
 type Options struct {
@@ -99,7 +99,7 @@ func (g *gate) release(ac actor.Context, who *actor.PID) {
 
 // rest replaces tables that grew large, because maps never shrink.
 func (g *gate) rest() {
-	if g.most > crowd {
+	if g.most > largeTable {
 		g.askers = map[string]asker{}
 		g.line = g.line.emptied()
 	}

@@ -16,14 +16,14 @@ type ceiling struct {
 	maxChats int   // 0 means no limit
 	maxBytes int64 // 0 means no limit
 
-	shards [Shards]held
+	shards [Shards]shardLoad
 	chats  int
 	bytes  int64
 	away   int // chats that are asked to stop
 }
 
-// held is a shard's newest report and the newest order to it.
-type held struct {
+// shardLoad is a shard's newest report and the newest order to it.
+type shardLoad struct {
 	load messages.ShardLoad
 	// asked is set while an order is pending; seq is the number of the newest one.
 	asked bool

@@ -90,7 +90,7 @@ type run struct {
 	tries          int   // how often the step was retried after a cut stream
 	repeated       bool  // the step is requested again, because its answer was empty
 	shares         int   // how often the step's request was shortened
-	folded         bool  // the chat was asked to compact its history
+	shortened      bool  // the chat was asked to compact its history
 	tooLong        error // the model's error, until the chat answers
 	asked          time.Time
 	called         time.Time        // when the model was called last

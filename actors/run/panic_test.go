@@ -58,10 +58,10 @@ func (p trips) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (trips) Read([]byte) (int, error) { panic("in the parser") }
 
-// judged is a tool whose policy panics.
-type judged struct{ actortest.Func }
+// validated is a tool whose policy panics.
+type validated struct{ actortest.Func }
 
-func (judged) Judge(tool.Call) tool.Verdict { panic("in the policy") }
+func (validated) CheckCall(tool.Call) tool.Verdict { panic("in the policy") }
 
 func through(t *testing.T, rt http.RoundTripper) model.Model {
 	t.Helper()
@@ -107,7 +107,7 @@ func TestRL16OneRunFails(t *testing.T) {
 		{name: "tool", model: boom, tool: fn(func() { panic("in the tool") }), want: "After the tool."},
 		{name: "tool, out of range", model: boom, tool: fn(func() { _ = []int(nil)[len(went)] }), want: "After the tool."},
 		{name: "tool, end of its goroutine", model: boom, tool: fn(runtime.Goexit), want: "After the tool."},
-		{name: "policy", model: boom, tool: judged{actortest.Func{Says: tool.Spec{Name: "boom"}}}, want: went},
+		{name: "policy", model: boom, tool: validated{actortest.Func{Says: tool.Spec{Name: "boom"}}}, want: went},
 		{name: "schema", model: boom, tool: fn(func() {}), validate: func(string, json.RawMessage) error { panic("in the schema") }, want: went},
 		{name: "model", model: the(streams(func(func(model.Event, error) bool) { panic("in the model") })), want: went},
 		{name: "model, in the middle", model: the(streams(func(yield func(model.Event, error) bool) {

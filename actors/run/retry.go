@@ -26,8 +26,8 @@ func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
 		r.Logger.Error("the model client panicked", "chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", p.Error(), "stack", p.Stack)
 	}
 	reason := model.ReasonOf(err)
-	if reason == model.ReasonTooLong && r.start.MayShorten && !r.folded && r.shares == 0 {
-		r.askToFold(ac, err)
+	if reason == model.ReasonTooLong && r.start.MayShorten && !r.shortened && r.shares == 0 {
+		r.askToShorten(ac, err)
 		return
 	}
 	if reason == model.ReasonTooLong && r.shorten() {
@@ -77,11 +77,11 @@ func (r *run) shorten() bool {
 	return true
 }
 
-// askToFold asks the chat for a shorter history. The chunks of the step so far are void.
-func (r *run) askToFold(ac actor.Context, err error) {
+// askToShorten asks the chat for a shorter history. The chunks of the step so far are void.
+func (r *run) askToShorten(ac actor.Context, err error) {
 	r.Logger.Info("a model request is too long; the chat is asked to compact its history",
 		"chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", err)
-	r.folded, r.tooLong = true, err
+	r.shortened, r.tooLong = true, err
 	r.loop.RestartStep()
 	r.approvals.restart()
 	r.restarted(ac, model.ReasonTooLong)

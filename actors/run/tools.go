@@ -174,7 +174,7 @@ func (r *run) onToolReturned(ac actor.Context, msg toolReturned) {
 	}
 	done := messages.ToolDone{
 		RunID: r.start.RunID, CallID: msg.call.ID, Final: msg.result.Final, Switch: msg.result.Switch, Skill: msg.result.Skill,
-		Summary: tool.Shorten(msg.result.Summary, maxSummary), Forced: !r.repeatable(msg.call.Name), Failed: msg.err != nil || msg.result.Failed, Took: msg.took,
+		Summary: tool.Shorten(msg.result.Summary, maxSummary), Durable: !r.repeatable(msg.call.Name), Failed: msg.err != nil || msg.result.Failed, Took: msg.took,
 	}
 	if p, ok := errors.AsType[pipe.Panicked](msg.err); ok {
 		r.Logger.Error("a tool panicked", "chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "tool", msg.call.Name, "error", p.Error(), "stack", p.Stack)

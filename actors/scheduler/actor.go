@@ -60,7 +60,7 @@ type scheduler struct {
 	book   *book       // nil if the log cannot be read
 	read   time.Time   // when it was read
 	tasks  []task      // in the order of their ids
-	told   []string    // problems already logged
+	logged []string    // problems already logged
 	looked time.Time   // when the clock was last checked
 	timer  *time.Timer // nil after its end
 	wakes  time.Time   // when it ends

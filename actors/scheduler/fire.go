@@ -334,11 +334,11 @@ func (s *scheduler) tell(problems []timetable.Problem) {
 	var now []string
 	for _, p := range problems {
 		now = append(now, p.String())
-		if !slices.Contains(s.told, p.String()) {
+		if !slices.Contains(s.logged, p.String()) {
 			s.log.Warn("a task cannot be read", "path", p.Path, "line", p.Line, "reason", p.What, "hint", p.Hint)
 		}
 	}
-	s.told = now
+	s.logged = now
 }
 
 // plan starts the fires that are due, after they are in the log. If people have cancelled or changed one of their tasks

@@ -46,8 +46,8 @@ type entry struct {
 // waits reports whether letters to the chat wait here.
 func (e *entry) waits() bool { return e.leaving || e.crash.down }
 
-// crowd is how many chats at once make the tables large enough to be replaced.
-const crowd = 8
+// largeTable is how many chats at once make the tables large enough to be replaced.
+const largeTable = 8
 
 // table holds the bucket's chats, by key, by actor and by last use.
 type table struct {
@@ -77,7 +77,7 @@ func (t *table) remove(e *entry) {
 	if len(t.byKey) > 0 {
 		return
 	}
-	if t.most > crowd { // maps never shrink
+	if t.most > largeTable { // maps never shrink
 		t.byKey, t.byPID = map[messages.ChatKey]*entry{}, map[string]*entry{}
 	}
 	t.most = 0

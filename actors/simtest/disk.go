@@ -80,7 +80,7 @@ func (d *disk) plan(op string, key messages.ChatKey) error {
 		return storetest.Broken(key, errIO)
 	default:
 		s.fault("store panic", op+" "+string(key))
-		s.witness(key).stumbled = true
+		s.witness(key).crashed = true
 		panic("a fault in the store")
 	}
 }
@@ -130,10 +130,10 @@ func (c *followed) AppendHistory(ctx context.Context, turns ...uimessage.Message
 	return err
 }
 
-func (c *followed) Fold(ctx context.Context, f journal.Fold) error {
+func (c *followed) Checkpoint(ctx context.Context, f journal.Checkpoint) error {
 	c.w.begin()
-	err := c.Chat.Fold(ctx, f)
-	c.w.folded(f, err)
+	err := c.Chat.Checkpoint(ctx, f)
+	c.w.checkpointed(f, err)
 	return err
 }
 

@@ -80,7 +80,7 @@ func (l *life) spawn() {
 		},
 		Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: agent} },
 		Tools:     func(messages.ChatKey, bool) (offered, later []string) { return l.set.Names, nil },
-		Contexts:  s.o.Folds,
+		Contexts:  s.o.Compacts,
 	}
 	shards := shard.Options{
 		Idle: s.setup.idle,
@@ -104,7 +104,7 @@ func (l *life) chat(key messages.ChatKey, o chat.Options, runs run.Options) chat
 		return l.props("run "+itoa(l.runs), run.Props(func() *run.Options { return &runs }, memo))
 	}
 	o.PrefixBroken = func(cause string) { l.sim.witness(key).excuse(cause) }
-	if f := l.sim.setup.folding; f.budget > 0 {
+	if f := l.sim.setup.compacting; f.budget > 0 {
 		o.MaxTokens, o.KeepLast = f.budget, f.keep
 		o.Compaction = func() *actor.Props {
 			l.runs++

@@ -161,7 +161,7 @@ func (p *people) write(key messages.ChatKey) {
 		p.command(key, "/stop")
 	case n < 14:
 		p.command(key, "/stop all")
-	case n < 15 && s.o.Folds:
+	case n < 15 && s.o.Compacts:
 		p.command(key, []string{"/compact", "/compact", "/new", "/load 1"}[s.rnd.IntN(4)])
 	case n < 15:
 		p.command(key, "/status")

@@ -20,8 +20,8 @@ type Options struct {
 	Faults int // how many are injected before all work must complete
 	Disk   Disk
 	Trace  io.Writer // takes every line of the trace; may be nil
-	// Folds makes chats compact frequently.
-	Folds bool
+	// Compacts makes chats compact frequently.
+	Compacts bool
 }
 
 // Result is the result of a simulation.
@@ -59,7 +59,7 @@ type setup struct {
 	strict     bool // messages of a chat are delivered one at a time
 	stopAll    bool
 	rates      platform.Rates
-	folding    folding
+	compacting compacting
 }
 
 // Sim is a simulation in progress.

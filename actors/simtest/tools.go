@@ -40,7 +40,7 @@ func (l *life) tool(spec tool.Spec) {
 func (l *life) use(ctx context.Context, spec tool.Spec, call tool.Call) (tool.Result, error) {
 	s, name := l.sim, spec.Name+" "+call.ID
 	l.turn(name)
-	if err := l.mishap(ctx, name); err != nil {
+	if err := l.failure(ctx, name); err != nil {
 		return tool.Result{}, err
 	}
 	if ctx.Err() != nil {
@@ -49,11 +49,11 @@ func (l *life) use(ctx context.Context, spec tool.Spec, call tool.Call) (tool.Re
 	k := number(call.Input)
 	s.took(spec, k)
 	l.turn(name + " done") // a crash may happen here
-	if err := l.mishap(ctx, name); err != nil {
+	if err := l.failure(ctx, name); err != nil {
 		return tool.Result{}, err
 	}
 	output := `{"did":` + itoa(k) + `}`
-	if s.o.Folds && s.chance(5) {
+	if s.o.Compacts && s.chance(5) {
 		output = `{"did":` + itoa(k) + `,"text":"` + strings.Repeat("much ", 1000) + `"}`
 	}
 	return tool.Result{Output: json.RawMessage(output), Summary: name}, nil
@@ -75,7 +75,7 @@ func (s *Sim) took(spec tool.Spec, k int) {
 	}
 }
 
-func (l *life) mishap(ctx context.Context, name string) error {
+func (l *life) failure(ctx context.Context, name string) error {
 	s := l.sim
 	if s.chance(4) {
 		l.wait(name, s.upTo(2*time.Second), ctx.Done())

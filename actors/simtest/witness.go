@@ -27,8 +27,8 @@ type witness struct {
 	under bool
 	// troubled is set after a failed write until the chat is read again.
 	troubled bool
-	// stumbled is set after a panic of the actor until it reads the chat again.
-	stumbled bool
+	// crashed is set after a panic of the actor until it reads the chat again.
+	crashed  bool
 	touched  bool              // since the last check
 	archived map[string]bool   // turns that a rewind removed
 	away     map[string]string // turns in the archives of compactions, as JSON
@@ -93,7 +93,7 @@ func (w *witness) loaded(snap journal.Snapshot, err error) {
 		w.excuse("what was left out is sent again after a load")
 		w.prefix.trimmed = false
 	}
-	w.state, w.cache, w.under, w.troubled, w.touched, w.stumbled = state, &prompt.Cache{}, false, false, true, false
+	w.state, w.cache, w.under, w.troubled, w.touched, w.crashed = state, &prompt.Cache{}, false, false, true, false
 }
 
 // learn follows facts that may be durable although the write that held them failed.
@@ -240,11 +240,11 @@ func (w *witness) added(turns []uimessage.Message, err error) {
 	}
 }
 
-func (w *witness) folded(_ journal.Fold, err error) {
+func (w *witness) checkpointed(_ journal.Checkpoint, err error) {
 	if w.came(err) {
-		w.state.Fold(0) // gives the rest the same numbers as the actor does
-		w.state.Folded()
-		w.sim.trace.addf("  %s folded", w.key)
+		w.state.Checkpoint(0) // gives the rest the same numbers as the actor does
+		w.state.Checkpointed()
+		w.sim.trace.addf("  %s checkpointed", w.key)
 	}
 }
 
@@ -254,7 +254,7 @@ func (w *witness) rewritten(r journal.Rewrite, c persistence.Chat, err error) {
 	}
 	taken := w.state.History[r.From:r.To]
 	if compacts(r) {
-		w.foldsNow(r)
+		w.compacts(r)
 		w.state.Rewritten(r)
 		w.follow(c.ReadArchive)
 		w.archivedWhole(taken)
@@ -311,7 +311,7 @@ func (w *witness) check() {
 	w.ordered()
 	w.whole(slices.Concat(w.state.History, w.state.Lane))
 	w.valid()
-	busy := w.state.Run != nil || w.troubled || w.stumbled || w.sim.crash != ""
+	busy := w.state.Run != nil || w.troubled || w.crashed || w.sim.crash != ""
 	if _, continues := w.state.Continues(); !busy && (continues || len(w.state.Open()) > 0 || len(w.state.Due()) > 0) {
 		w.fail("P3 idle with %d waiting turns, %d decided calls", len(w.state.Open()), len(w.state.Due()))
 	}

@@ -60,15 +60,15 @@ type MenuEntry struct {
 // AccessStore knows who is paired with which bot; bot is [Platform.Name]. It is safe for
 // concurrent use.
 type AccessStore interface {
-	Standing
+	RoleReader
 	Pairing
 	Asking
 	Noting
 }
 
-// Standing is consulted for every message. It answers from memory; when in doubt people are
+// RoleReader is consulted for every message. It answers from memory; when in doubt people are
 // strangers and groups are not allowed.
-type Standing interface {
+type RoleReader interface {
 	Role(bot, person string) string
 	GroupAllowed(bot, chat string) bool
 }
@@ -88,7 +88,7 @@ type Asking interface {
 	// Request records an access request from a stranger, with a code that the owner can approve and
 	// the stranger's first message. fresh is false while an earlier request is pending. The code is
 	// empty for a group that the bot has left since.
-	Request(ctx context.Context, bot string, w Wish) (code string, fresh bool, err error)
+	Request(ctx context.Context, bot string, w AccessRequest) (code string, fresh bool, err error)
 	// Decide carries out the owner's choice on the request with a code; ok is false if it is no
 	// longer pending. pressed means that the caller itself replaces the button by the outcome.
 	Decide(ctx context.Context, bot, code string, choice Choice, pressed bool) (who Visitor, ok bool, err error)
@@ -97,9 +97,9 @@ type Asking interface {
 	Withdraw(ctx context.Context, bot, group string, left time.Time) error
 	// Waits returns who made the pending request with a code.
 	Waits(bot, code string) (who Visitor, ok bool)
-	// Guests returns the pending requests, the people who were just given access, and the questions
+	// AccessState returns the pending requests, the people who were just given access, and the questions
 	// whose buttons the owner may still see.
-	Guests(bot string) Guests
+	AccessState(bot string) AccessState
 }
 
 // Noting records which notifications were sent.

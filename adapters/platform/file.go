@@ -30,9 +30,9 @@ type File struct {
 	// Failed says why there is no copy.
 	Path   string `json:"path,omitempty"`
 	Failed string `json:"failed,omitempty"`
-	// Unheard says why transcription failed, as one of the reasons of package speech; the sender
+	// NoTranscript says why transcription failed, as one of the reasons of package speech; the sender
 	// was notified. It is empty if the transcript exists or was not requested.
-	Unheard string `json:"unheard,omitempty"`
+	NoTranscript string `json:"unheard,omitempty"`
 	// Picture is what models are shown of an image or a document, if anything.
 	Picture *messages.Picture `json:"picture,omitempty"`
 }

@@ -45,9 +45,9 @@ const (
 	KindMessage InboundKind = "message"
 	KindEdit    InboundKind = "edit"    // an edit of the earlier message EditOf
 	KindCommand InboundKind = "command" // a command for the host, see Command
-	// KindTakenBack: the message EditOf was recalled, possibly by somebody other than its author.
-	// The IngressID derives from that message's by [messages.TakenBackID].
-	KindTakenBack InboundKind = "taken_back"
+	// KindRecalled means that the message EditOf was recalled, possibly by somebody other than its author.
+	// The IngressID derives from that message's by [messages.RecallID].
+	KindRecalled InboundKind = "taken_back"
 )
 
 // Inbound is one action of a person in a chat.

@@ -35,8 +35,8 @@ type PairingCode struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Wish is an access request of a person or a group.
-type Wish struct {
+// AccessRequest is an access request of a person or a group.
+type AccessRequest struct {
 	Who   Person
 	Group bool
 	Chat  string  // the private chat, if it has an id of its own
@@ -68,9 +68,9 @@ type Arrival struct {
 	First json.RawMessage `json:"first,omitempty"`
 }
 
-// Guests are the owner of a bot, the pending requests, the people who were just given access, and
+// AccessState is the owner of a bot, the pending requests, the people who were just given access, and
 // the questions to the owner that ended without a press.
-type Guests struct {
+type AccessState struct {
 	Owner    *Visitor
 	Codes    []PairingCode
 	Arrivals []Arrival

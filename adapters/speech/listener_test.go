@@ -191,7 +191,7 @@ func TestSpeakerSendsRecordingsOnly(t *testing.T) {
 		"nothing": {nil, ""}, "silence": {speechtest.Voice(0), ""}, "text": {[]byte(`{"error":"sorry"}`), ""},
 		"cut": {speechtest.Voice(150)[:200], ""},
 	} {
-		s := speech.NewSpeaker(speechtest.Mouth(func(context.Context, speech.Words) ([]byte, error) { return c.data, nil }), speech.SpeakerOptions{MaxLetters: 10, AtOnce: 1, Deadline: time.Minute})
+		s := speech.NewSpeaker(speechtest.Synthesizer(func(context.Context, speech.Words) ([]byte, error) { return c.data, nil }), speech.SpeakerOptions{MaxLetters: 10, AtOnce: 1, Deadline: time.Minute})
 		r, err := s.Speak(t.Context(), "c", speech.Words{Text: "hello"})
 		if c.want == "" {
 			if speech.ReasonOf(err) != speech.ReasonUnreadable || err == nil {
@@ -203,7 +203,7 @@ func TestSpeakerSendsRecordingsOnly(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	s := speech.NewSpeaker(speechtest.Mouth(func(context.Context, speech.Words) ([]byte, error) { return speechtest.Voice(1), nil }), speech.SpeakerOptions{MaxLetters: 3, AtOnce: 1, Deadline: time.Minute})
+	s := speech.NewSpeaker(speechtest.Synthesizer(func(context.Context, speech.Words) ([]byte, error) { return speechtest.Voice(1), nil }), speech.SpeakerOptions{MaxLetters: 3, AtOnce: 1, Deadline: time.Minute})
 	if _, err := s.Speak(t.Context(), "c", speech.Words{Text: "你好啊"}); err != nil {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ func Names() []string {
 }
 
 // Named says that a part of a path has one of these names, however it is spelled.
-func Named(part string) bool { return slices.Contains(Names(), secretfile.Fold(part)) }
+func Named(part string) bool { return slices.Contains(Names(), secretfile.Normalize(part)) }
 
 // Files are the files of a folder that control other programs, and the files that would.
 type Files struct {
@@ -82,7 +82,7 @@ func In(root string, named, own []string) Files {
 // obey it if it did. absent are the pointers to settings elsewhere, which a version store usually does
 // not have.
 func within(path string) (keep, absent []string) {
-	if secretfile.Fold(filepath.Base(path)) != gitFolder {
+	if secretfile.Normalize(filepath.Base(path)) != gitFolder {
 		return []string{path}, nil
 	}
 	info, err := os.Lstat(path)

@@ -16,25 +16,25 @@ type Verdict struct {
 	Reason   string
 }
 
-// Judge is a tool whose calls differ: some may run immediately, others need approval.
-type Judge interface {
+// Checker is a tool whose calls differ: some may run immediately, others need approval.
+type Checker interface {
 	Tool
-	// Judge decides about one call whose input has been validated.
-	Judge(call Call) Verdict
+	// CheckCall decides about one call whose input has been validated.
+	CheckCall(call Call) Verdict
 }
 
-// BySpec is the policy of the tools themselves: a tool whose spec says so asks, a [Judge] decides for itself, and any
+// BySpec is the policy of the tools themselves: a tool whose spec says so asks, a [Checker] decides for itself, and any
 // other tool is allowed. An invalid verdict becomes [Ask]. It is a pure function of its arguments, so a call gets the
 // same verdict after a restart.
 func BySpec(t Tool, call Call) Verdict {
 	if t.Spec().Asks {
 		return Verdict{Decision: Ask, Reason: "this tool always asks"}
 	}
-	j, ok := t.(Judge)
+	j, ok := t.(Checker)
 	if !ok {
 		return Verdict{Decision: Allow}
 	}
-	v := j.Judge(call)
+	v := j.CheckCall(call)
 	if v.Decision != Allow && v.Decision != Deny {
 		v.Decision = Ask
 	}

@@ -18,11 +18,11 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
-func TestFold(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for name, want := range map[string]string{
 		".ENV": ".env", ".env. ": ".env", ".e\u200bnv": ".env", ".\uff45nv": ".env", "x\n": "x", "": "", ".": "", "Ä.KEY": "ä.key",
 	} {
-		if got := secretfile.Fold(name); got != want {
+		if got := secretfile.Normalize(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}

@@ -2,7 +2,7 @@
 // list: the sandbox of commands hides files with these names, the file tools refuse them,
 // and the validation of command rules consults it.
 //
-// A name is one part of a path, normalised by [Fold].
+// A name is one part of a path, normalised by [Normalize].
 package secretfile
 
 import (
@@ -133,9 +133,9 @@ func source(name string) bool {
 	return false
 }
 
-// Fold normalises a part of a path as the most tolerant file system compares it: without
+// Normalize normalises a part of a path as the most tolerant file system compares it: without
 // regard to case, normal forms, invisible characters, and blanks and dots at its end.
-func Fold(part string) string {
+func Normalize(part string) string {
 	if plain, lower := ascii(part); plain {
 		if lower {
 			return strings.TrimRight(part, ". ")

@@ -9,14 +9,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Standing is how a message compares with what a reader has of it.
-type Standing int
+// Comparison is how a message compares with what a reader has of it.
+type Comparison int
 
 // The results of [CatchUp].
 const (
 	// Apart means that the reader has something that the message does not contain, and
 	// that no chunk can remove.
-	Apart Standing = iota
+	Apart Comparison = iota
 	// Behind means that the reader has all of the message and more; the message may
 	// catch up.
 	Behind
@@ -27,16 +27,16 @@ const (
 // CatchUp compares what a reader has with the message as it is now. When the message
 // is ahead, the chunks give the reader what is missing, and ids names the texts and
 // reasonings that continue under another id: key is the message's, value the reader's.
-func CatchUp(has, now *Reducer) (chunks []Chunk, ids map[string]string, standing Standing) {
+func CatchUp(has, now *Reducer) (chunks []Chunk, ids map[string]string, standing Comparison) {
 	c := catchUp{
-		had: has.Message().Parts, are: now.Message().Parts, ids: map[string]string{}, hasOpen: has.open(), nowOpen: now.open(), standing: Ahead,
+		had: has.Message().Parts, are: now.Message().Parts, ids: map[string]string{}, hasOpen: has.open(), nowOpen: now.open(), result: Ahead,
 	}
 	for i := range min(len(c.had), len(c.are)) {
 		if !c.part(i) {
 			return nil, nil, Apart
 		}
 	}
-	switch behind := c.standing == Behind || len(c.are) < len(c.had); {
+	switch behind := c.result == Behind || len(c.are) < len(c.had); {
 	case behind && len(c.out) > 0:
 		return nil, nil, Apart // it grew where the reader has something after it
 	case behind:
@@ -70,7 +70,7 @@ type catchUp struct {
 	hasOpen, nowOpen map[int]string
 	out              []Chunk
 	ids              map[string]string
-	standing         Standing
+	result           Comparison
 }
 
 // part compares what both have at one place. It returns false if nothing reconciles them.
@@ -112,10 +112,10 @@ func (c *catchUp) words(i int, had, is words, reasoning bool) bool {
 	id, open := c.hasOpen[i]
 	switch {
 	case had.text == is.text && is.grows() && !open:
-		c.standing = Behind // the reader saw it end
+		c.result = Behind // the reader saw it end
 		return i == len(c.are)-1
 	case len(is.text) < len(had.text):
-		c.standing = Behind
+		c.result = Behind
 		return i == len(c.are)-1 && is.grows() && strings.HasPrefix(had.text, is.text)
 	case len(is.text) > len(had.text) && (!open || !strings.HasPrefix(is.text, had.text)):
 		return false
@@ -167,7 +167,7 @@ func (c *catchUp) tool(i int, had, is uimessage.Tool) bool {
 	case was > 0 && now > 0 && !bytes.Equal(had.Input, is.Input):
 		return false
 	case now < was:
-		c.standing = Behind
+		c.result = Behind
 		return i == len(c.are)-1
 	case was == 0 && now == 0:
 		return c.input(i, had, is)
@@ -208,7 +208,7 @@ func (c *catchUp) input(i int, had, is uimessage.Tool) bool {
 		}
 		return true
 	case strings.HasPrefix(before, after):
-		c.standing = Behind
+		c.result = Behind
 		return i == len(c.are)-1
 	}
 	return false

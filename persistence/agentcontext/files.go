@@ -91,7 +91,7 @@ func (f *files) compact(path string) (lines int, err error) {
 		return 0, err
 	}
 	if err := renameio.WriteFile(path, out, 0o600); err != nil {
-		return 0, fmt.Errorf("fold the log: %w", err)
+		return 0, fmt.Errorf("compact the log: %w", err)
 	}
 	return len(entries), nil
 }

@@ -38,7 +38,7 @@ func TestFoldersOfChatsFilesAreForced(t *testing.T) {
 	if err := on(r.Disk(), state).WriteFile(t.Context(), faultKey, faultName, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	r.Forced(t, state, filepath.Join(state, "chat"), filepath.Join(state, "chat", string(faultKey)))
+	r.Fsynced(t, state, filepath.Join(state, "chat"), filepath.Join(state, "chat", string(faultKey)))
 }
 
 func TestEndlessFile(t *testing.T) {

@@ -31,7 +31,7 @@ func TestFoldersAreForced(t *testing.T) {
 	if err := r.Disk().Write(filepath.Join(root, "a/b/file"), []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	r.Forced(t, filepath.Join(root, "a"), filepath.Join(root, "a/b"))
+	r.Fsynced(t, filepath.Join(root, "a"), filepath.Join(root, "a/b"))
 	for path, want := range map[string]os.FileMode{"a": 0o700, "a/b": 0o700, "a/b/file": 0o600} {
 		if info, err := os.Stat(filepath.Join(root, path)); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v; want mode %v", path, info, err, want)

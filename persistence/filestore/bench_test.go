@@ -113,7 +113,7 @@ func BenchmarkTurn(b *testing.B) {
 					}
 				}
 				ids[w] = append(ids[w][1:], fmt.Sprint("telegram-chat--1001234567890:", i))
-				return c.Fold(b.Context(), journal.Fold{
+				return c.Checkpoint(b.Context(), journal.Checkpoint{
 					History: storetest.Turns(-int(i), -int(i)), Ledger: storetest.Entries(i, i),
 					Meta: journal.Meta{Version: 1, IngressIDs: ids[w], N: first + 3},
 				})

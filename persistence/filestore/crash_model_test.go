@@ -72,10 +72,10 @@ func (m *model) add(turns []uimessage.Message) {
 	}
 }
 
-func (m *model) Fold(_ context.Context, fold journal.Fold) error {
-	m.add(fold.History)
-	m.enter(fold.Ledger)
-	m.journal, m.meta = slices.Clone(fold.Rest), fold.Meta
+func (m *model) Checkpoint(_ context.Context, cp journal.Checkpoint) error {
+	m.add(cp.History)
+	m.enter(cp.Ledger)
+	m.journal, m.meta = slices.Clone(cp.Rest), cp.Meta
 	return nil
 }
 

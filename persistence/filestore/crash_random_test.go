@@ -55,8 +55,8 @@ func (l *liver) meta() journal.Meta {
 	return metaOf(l.ids[l.random.IntN(len(l.ids)):]...)
 }
 
-func (l *liver) fold() step {
-	f := &journal.Fold{Meta: l.meta()}
+func (l *liver) checkpoint() step {
+	f := &journal.Checkpoint{Meta: l.meta()}
 	for _, n := range l.live {
 		f.Ledger = append(f.Ledger, storetest.Entries(n, n)...)
 	}
@@ -67,7 +67,7 @@ func (l *liver) fold() step {
 	if l.random.IntN(4) == 0 {
 		f.Rest = l.records()
 	}
-	return step{name: "fold", fold: f, reloaded: l.random.IntN(3) == 0}
+	return step{name: "checkpoint", checkpoint: f, reloaded: l.random.IntN(3) == 0}
 }
 
 func (l *liver) rewrite() step {
@@ -94,14 +94,14 @@ func (l *liver) steps(n int) []step {
 		case k < 8:
 			out = append(out, step{name: "notes", note: l.records()})
 		case k < 10:
-			out = append(out, l.fold())
+			out = append(out, l.checkpoint())
 		case k < 11 && l.history > 0:
 			out = append(out, l.rewrite())
 		case k == 11 && len(l.live) == 0:
 			out = append(out, step{name: "rest", rest: true}, step{name: "wake", wake: true})
 		}
 	}
-	return append(out, l.fold(), step{name: "rest", rest: true})
+	return append(out, l.checkpoint(), step{name: "rest", rest: true})
 }
 
 // Lives generated from a seed survive a power cut at any operation too.

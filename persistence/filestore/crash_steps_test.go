@@ -49,32 +49,32 @@ func protocol() []step {
 		{name: "egress", records: record(8, journal.EgressQueued{Row: row}), reloaded: true},
 		{name: "part sent", records: record(9, journal.EgressSent{Key: row.Key, Part: 0, MessageID: "77"})},
 		{name: "finish", records: record(10, journal.RunFinished{RunID: "r1", Message: long(3, 5000), Result: journal.ResultDone, Rows: []journal.Row{row}})},
-		{name: "fold with an open row", fold: &journal.Fold{
+		{name: "checkpoint with an open row", checkpoint: &journal.Checkpoint{
 			History: []uimessage.Message{storetest.Reply(1), storetest.Turn(2), long(3, 5000)}, Ledger: storetest.Entries(10, 10),
 			Meta: metaOf("i1", "i2"), Rest: record(11, journal.EgressQueued{Row: row}),
 		}},
 		{name: "receipt", records: record(12, journal.EgressSettled{Key: row.Key, Outcome: journal.EgressDelivered, Receipts: []string{"77"}})},
-		{name: "fold to nothing", fold: &journal.Fold{Ledger: storetest.Entries(12, 12), Meta: metaOf("i1", "i2", "i3")}, reloaded: true},
+		{name: "checkpoint to nothing", checkpoint: &journal.Checkpoint{Ledger: storetest.Entries(12, 12), Meta: metaOf("i1", "i2", "i3")}, reloaded: true},
 		{name: "ignored ingress", records: record(13, journal.IngressSettled{Ingress: journal.Ingress{ID: "i4", Seq: 4}, Fate: journal.FateIgnored})},
-		{name: "passivation, fold", fold: &journal.Fold{Ledger: storetest.Entries(13, 13), Meta: metaOf("i2", "i3", "i4")}},
+		{name: "passivation, checkpoint", checkpoint: &journal.Checkpoint{Ledger: storetest.Entries(13, 13), Meta: metaOf("i2", "i3", "i4")}},
 		{name: "passivation, rest", rest: true},
 		{name: "wake again", wake: true},
 		{name: "turn of an idle chat", turns: []uimessage.Message{long(4, 3000)}},
 		{name: "turn superseded", turns: []uimessage.Message{edited(long(4, 3000)), storetest.Turn(5)}},
 		{name: "two facts after rest", records: storetest.Facts(20, 23)},
-		{name: "fold into a new ledger file", fold: &journal.Fold{
+		{name: "checkpoint into a new ledger file", checkpoint: &journal.Checkpoint{
 			History: []uimessage.Message{storetest.Reply(5)}, Ledger: storetest.Entries(20, 23), Meta: metaOf("other", "ids"),
 		}},
 		{name: "compaction", rewrite: &journal.Rewrite{ArchiveID: "c1", At: crashAt(), To: 3, Insert: []uimessage.Message{storetest.Reply(50)}, Meta: metaOf("other", "ids", "c")}, reloaded: true},
 		{name: "turn behind the compaction", turns: storetest.Turns(6, 7)},
 		{name: "lane again", records: storetest.Facts(24, 25)},
-		{name: "fold behind it", fold: &journal.Fold{History: []uimessage.Message{storetest.Reply(6)}, Ledger: storetest.Entries(24, 25), Meta: metaOf("ids", "c", "d")}},
+		{name: "checkpoint behind it", checkpoint: &journal.Checkpoint{History: []uimessage.Message{storetest.Reply(6)}, Ledger: storetest.Entries(24, 25), Meta: metaOf("ids", "c", "d")}},
 		{name: "context switch", rewrite: &journal.Rewrite{ArchiveID: "c2", At: crashAt(), To: 7, Insert: []uimessage.Message{storetest.Turn(60)}, Meta: metaOf("d")}},
 		{name: "rewind without an archive", rewrite: &journal.Rewrite{From: 0, To: 1, Insert: []uimessage.Message{long(61, 6000)}, Meta: metaOf("d", "e")}},
 		{name: "notes", note: storetest.Facts(30, 31)},
 		{name: "more notes", note: storetest.Facts(32, 33)},
 		{name: "forced by the next", records: storetest.Facts(34, 34)},
-		{name: "last fold", fold: &journal.Fold{History: storetest.Turns(70, 72), Ledger: storetest.Entries(30, 34), Meta: metaOf("d", "e", "f")}},
+		{name: "last checkpoint", checkpoint: &journal.Checkpoint{History: storetest.Turns(70, 72), Ledger: storetest.Entries(30, 34), Meta: metaOf("d", "e", "f")}},
 		{name: "last rest", rest: true},
 	}
 }

@@ -29,15 +29,15 @@ func soak() bool { return os.Getenv("SOAK") != "" }
 
 // step is one call of a store in the life of a chat.
 type step struct {
-	name     string
-	wake     bool
-	rest     bool // followed by closing and opening
-	turns    []uimessage.Message
-	note     []journal.Record
-	records  []journal.Record
-	fold     *journal.Fold
-	rewrite  *journal.Rewrite
-	reloaded bool // loaded again first
+	name       string
+	wake       bool
+	rest       bool // followed by closing and opening
+	turns      []uimessage.Message
+	note       []journal.Record
+	records    []journal.Record
+	checkpoint *journal.Checkpoint
+	rewrite    *journal.Rewrite
+	reloaded   bool // loaded again first
 }
 
 func (s step) do(ctx context.Context, c persistence.Chat) error {
@@ -52,8 +52,8 @@ func (s step) do(ctx context.Context, c persistence.Chat) error {
 		return c.Note(ctx, s.note...)
 	case s.records != nil:
 		return c.Append(ctx, s.records...)
-	case s.fold != nil:
-		return c.Fold(ctx, *s.fold)
+	case s.checkpoint != nil:
+		return c.Checkpoint(ctx, *s.checkpoint)
 	default:
 		return c.Rewrite(ctx, *s.rewrite)
 	}
@@ -199,7 +199,7 @@ func (l *life) run(steps []step) {
 // acknowledge notes that the step is durable from now on.
 func (l *life) acknowledge() {
 	switch {
-	case l.step.records != nil || l.step.fold != nil:
+	case l.step.records != nil || l.step.checkpoint != nil:
 		clear(l.notes)
 	case l.step.note != nil:
 		for _, r := range l.step.note {
@@ -306,7 +306,7 @@ func (l *life) legal(v view) error {
 	}
 	b, a := l.before, l.after
 	journal := l.journal(v.journal)
-	folded := !journal && l.step.fold != nil && slices.Equal(v.journal, a.journal)
+	checkpointed := !journal && l.step.checkpoint != nil && slices.Equal(v.journal, a.journal)
 	switch {
 	case !l.historyLegal(v.history):
 		return diff("history", b.history, a.history, v.history)
@@ -314,9 +314,9 @@ func (l *life) legal(v view) error {
 		return diff("ledger", b.ledger, a.ledger, v.ledger)
 	case v.meta != b.meta && v.meta != a.meta:
 		return diff("meta", []string{b.meta}, []string{a.meta}, []string{v.meta})
-	case !journal && !folded:
+	case !journal && !checkpointed:
 		return diff("journal", b.journal, a.journal, v.journal)
-	case folded && (!slices.Equal(v.history, a.history) || !slices.Equal(v.ledger, a.ledger) || v.meta != a.meta):
+	case checkpointed && (!slices.Equal(v.history, a.history) || !slices.Equal(v.ledger, a.ledger) || v.meta != a.meta):
 		return fmt.Errorf("the journal was cut before all of it was moved out: %+v", v)
 	case b.marked && !v.marked && !l.step.rest:
 		return errors.New("the chat is not to be woken")
@@ -366,8 +366,8 @@ func (l *life) historyLegal(got []string) bool {
 		return true
 	}
 	adds := l.step.turns
-	if l.step.fold != nil {
-		adds = l.step.fold.History
+	if l.step.checkpoint != nil {
+		adds = l.step.checkpoint.History
 	}
 	if len(adds) == 0 || len(got) < len(l.before.history) || len(got) > len(l.after.history) {
 		return false
@@ -392,7 +392,7 @@ func (l *life) redo(ctx context.Context, c persistence.Chat, found view) (view, 
 	}
 	st := l.step
 	done := slices.Equal(found.journal, want.journal) && slices.Equal(found.history, want.history) && found.meta == want.meta
-	if st.fold == nil {
+	if st.checkpoint == nil {
 		want.journal = slices.Clone(found.journal) // without the lost notes
 	}
 	switch {
@@ -408,7 +408,7 @@ func (l *life) redo(ctx context.Context, c persistence.Chat, found view) (view, 
 			return want, err
 		}
 		want.journal = append(want.journal, texts(rest)...)
-	case st.turns != nil, st.fold != nil && !done, st.rewrite != nil && !slices.Equal(found.history, want.history):
+	case st.turns != nil, st.checkpoint != nil && !done, st.rewrite != nil && !slices.Equal(found.history, want.history):
 		if err := st.do(ctx, c); err != nil {
 			return want, err
 		}

@@ -217,7 +217,7 @@ func TestST7DamageRefusesRewritesUntilRepaired(t *testing.T) {
 	c = b.chat(t)
 	must(t, c.AppendHistory(t.Context(), storetest.Turn(6)))
 	must(t, c.Append(t.Context(), storetest.Facts(1, 1)...))
-	must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(1, 1)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(1, 1)}))
 	must(t, c.Close())
 	file, err := os.ReadFile(b.file(historyName))
 	must(t, err)

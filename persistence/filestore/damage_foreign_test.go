@@ -118,9 +118,9 @@ func TestST18NewerFactsAreRefused(t *testing.T) {
 			}
 			equal(t, "file after loading", file, b.read(t, journalName))
 			c := b.chat(t)
-			must(t, c.Fold(t.Context(), journal.Fold{Rest: snap.Journal[1:]}))
+			must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Rest: snap.Journal[1:]}))
 			must(t, c.Close())
-			equal(t, "file after a fold", newer, b.read(t, journalName))
+			equal(t, "file after a checkpoint", newer, b.read(t, journalName))
 		})
 	}
 }

@@ -73,8 +73,8 @@ func childDescriptors(ctx context.Context, dir string) error {
 					return err
 				}
 				for n := 1; n <= each; n++ {
-					fold := journal.Fold{History: storetest.Turns(n, n), Ledger: storetest.Entries(int64(n), int64(n)), Rest: storetest.Facts(int64(n), int64(n))}
-					if err := errors.Join(c.Wake(ctx), c.Append(ctx, storetest.Facts(int64(n), int64(n))...), c.Fold(ctx, fold)); err != nil {
+					checkpoint := journal.Checkpoint{History: storetest.Turns(n, n), Ledger: storetest.Entries(int64(n), int64(n)), Rest: storetest.Facts(int64(n), int64(n))}
+					if err := errors.Join(c.Wake(ctx), c.Append(ctx, storetest.Facts(int64(n), int64(n))...), c.Checkpoint(ctx, checkpoint)); err != nil {
 						return err
 					}
 				}
@@ -133,8 +133,8 @@ func TestST14Modes(t *testing.T) {
 		must(t, c.Wake(t.Context()))
 		must(t, c.AppendHistory(t.Context(), storetest.Turns(1, 3)...))
 		must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "x", To: 1}))
-		must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(1, 1), Rest: storetest.Facts(1, 1)}))
-		must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(2, 2)}))
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(1, 1), Rest: storetest.Facts(1, 1)}))
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(2, 2)}))
 		must(t, c.Close())
 		folder, err := s.ChatDir(key)
 		must(t, err)

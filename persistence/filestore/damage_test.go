@@ -193,10 +193,10 @@ func upTo(n int) (out []int) {
 func (b *bench) goOn(t *testing.T, before journal.Snapshot) {
 	t.Helper()
 	c := b.chat(t)
-	must(t, c.Fold(t.Context(), journal.Fold{Meta: before.Meta}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: before.Meta}))
 	must(t, c.AppendHistory(t.Context(), storetest.Turn(90)))
 	must(t, c.Append(t.Context(), storetest.Facts(91, 92)...))
-	must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(91, 92), Meta: before.Meta, Rest: storetest.Facts(93, 93)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(91, 92), Meta: before.Meta, Rest: storetest.Facts(93, 93)}))
 	must(t, c.Close())
 	snap := b.load(t)
 	equal(t, "history", append(slices.Clone(before.History), storetest.Turn(90)), snap.History)

@@ -121,13 +121,13 @@ func (l *life) failed(c persistence.Chat, cause error) (final bool, err error) {
 		return false, nil
 	}
 	for name, err := range map[string]error{
-		"append":  c.Append(ctx, storetest.Facts(900_000, 900_000)...),
-		"note":    c.Note(ctx, storetest.Facts(900_000, 900_000)...),
-		"history": c.AppendHistory(ctx, storetest.Turn(900_000)),
-		"fold":    c.Fold(ctx, journal.Fold{}),
-		"rewrite": c.Rewrite(ctx, journal.Rewrite{}),
-		"wake":    c.Wake(ctx),
-		"rest":    c.Rest(ctx),
+		"append":     c.Append(ctx, storetest.Facts(900_000, 900_000)...),
+		"note":       c.Note(ctx, storetest.Facts(900_000, 900_000)...),
+		"history":    c.AppendHistory(ctx, storetest.Turn(900_000)),
+		"checkpoint": c.Checkpoint(ctx, journal.Checkpoint{}),
+		"rewrite":    c.Rewrite(ctx, journal.Rewrite{}),
+		"wake":       c.Wake(ctx),
+		"rest":       c.Rest(ctx),
 	} {
 		if !errors.Is(err, persistence.ErrReadOnly) {
 			return true, fmt.Errorf("%s after %w: %w, want ErrReadOnly", name, cause, err)
@@ -222,7 +222,7 @@ func TestST19EveryOperationFails(t *testing.T) {
 func TestST9FullAtEveryByte(t *testing.T) {
 	full := 0
 	for _, st := range protocol()[:14] {
-		if st.records == nil && st.turns == nil && st.fold == nil {
+		if st.records == nil && st.turns == nil && st.checkpoint == nil {
 			continue
 		}
 		for n, more := 0, true; more; n += stepOf(n) {
@@ -336,7 +336,7 @@ func TestST3CheckpointThatMendsFirst(t *testing.T) {
 	_, err = c.Load(t.Context())
 	must(t, err)
 	d.Fail(nil)
-	must(t, c.Fold(t.Context(), journal.Fold{History: []uimessage.Message{storetest.Turn(2)}, Ledger: storetest.Entries(1, 3), Meta: metaOf("i1")}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: []uimessage.Message{storetest.Turn(2)}, Ledger: storetest.Entries(1, 3), Meta: metaOf("i1")}))
 
 	s, err = filestoretest.Open(d.Crash(filestoretest.Nothing), filestore.Options{})
 	must(t, err)

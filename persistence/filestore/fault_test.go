@@ -189,8 +189,8 @@ func TestFullDisk(t *testing.T) {
 	}{
 		{"append", func(ctx context.Context, c persistence.Chat) error { return c.Append(ctx, storetest.Facts(3, 4)...) }},
 		{"note", func(ctx context.Context, c persistence.Chat) error { return c.Note(ctx, storetest.Facts(3, 4)...) }},
-		{"fold", func(ctx context.Context, c persistence.Chat) error {
-			return c.Fold(ctx, journal.Fold{
+		{"checkpoint", func(ctx context.Context, c persistence.Chat) error {
+			return c.Checkpoint(ctx, journal.Checkpoint{
 				History: storetest.Turns(5, 6), Ledger: storetest.Entries(1, 2), Rest: storetest.Facts(5, 6),
 				Meta: journal.Meta{Version: 1, IngressIDs: []string{"a"}},
 			})
@@ -255,12 +255,12 @@ func TestFailedForceIsFinal(t *testing.T) {
 		match func(op, name string) bool
 	}{
 		{"journal", func(ctx context.Context, c persistence.Chat) error { return c.Append(ctx, storetest.Facts(3, 3)...) }, on("datasync", journalName)},
-		{"fold, history", foldOne, on("datasync", messagesDir+"/history.jsonl")},
-		{"fold, ledger", foldOne, on("datasync", ledgerName)},
-		{"fold, meta", foldOne, on("datasync", metaLogName)},
-		{"fold, rest", foldRest, on("datasync", journalName+tempSuffix)},
-		{"fold, folder of the rest", foldRest, func(op, name string) bool { return op == "syncdir" && strings.HasSuffix(name, messagesDir) }},
-		{"fold, folder", foldOne, on("syncdir", conversationsDir)},
+		{"checkpoint, history", checkpointOne, on("datasync", messagesDir+"/history.jsonl")},
+		{"checkpoint, ledger", checkpointOne, on("datasync", ledgerName)},
+		{"checkpoint, meta", checkpointOne, on("datasync", metaLogName)},
+		{"checkpoint, rest", checkpointRest, on("datasync", journalName+tempSuffix)},
+		{"checkpoint, folder of the rest", checkpointRest, func(op, name string) bool { return op == "syncdir" && strings.HasSuffix(name, messagesDir) }},
+		{"checkpoint, folder", checkpointOne, on("syncdir", conversationsDir)},
 		{"rewrite, history", rewriteOne, on("datasync", historyName+tempSuffix)},
 		{"rewrite, archive", rewriteOne, on("datasync", "x.json"+tempSuffix)},
 		{"rewrite, folder", rewriteOne, on("syncdir", messagesDir)},
@@ -283,7 +283,7 @@ func TestFailedForceIsFinal(t *testing.T) {
 			}
 			for name, err := range map[string]error{
 				"append": c.Append(t.Context(), storetest.Facts(8, 8)...), "note": c.Note(t.Context(), storetest.Facts(8, 8)...),
-				"history": c.AppendHistory(t.Context(), storetest.Turn(8)), "fold": foldOne(t.Context(), c),
+				"history": c.AppendHistory(t.Context(), storetest.Turn(8)), "checkpoint": checkpointOne(t.Context(), c),
 				"rewrite": rewriteOne(t.Context(), c), "wake": c.Wake(t.Context()),
 			} {
 				if !errors.Is(err, persistence.ErrReadOnly) || !errors.As(err, &e) || e.Retryable {
@@ -297,7 +297,7 @@ func TestFailedForceIsFinal(t *testing.T) {
 			must(t, c.Close())
 			c = b.chat(t)
 			must(t, c.Append(t.Context(), storetest.Facts(9, 9)...))
-			must(t, foldOne(t.Context(), c))
+			must(t, checkpointOne(t.Context(), c))
 			snap, err := c.Load(t.Context())
 			must(t, err)
 			if len(snap.Damage) != 0 || len(snap.History) < 2 {
@@ -308,12 +308,12 @@ func TestFailedForceIsFinal(t *testing.T) {
 	}
 }
 
-func foldOne(ctx context.Context, c persistence.Chat) error {
-	return c.Fold(ctx, journal.Fold{History: storetest.Turns(3, 3), Ledger: storetest.Entries(1, 2), Meta: journal.Meta{Version: 1, IngressIDs: []string{"a"}}})
+func checkpointOne(ctx context.Context, c persistence.Chat) error {
+	return c.Checkpoint(ctx, journal.Checkpoint{History: storetest.Turns(3, 3), Ledger: storetest.Entries(1, 2), Meta: journal.Meta{Version: 1, IngressIDs: []string{"a"}}})
 }
 
-func foldRest(ctx context.Context, c persistence.Chat) error {
-	return c.Fold(ctx, journal.Fold{Rest: storetest.Facts(5, 6)})
+func checkpointRest(ctx context.Context, c persistence.Chat) error {
+	return c.Checkpoint(ctx, journal.Checkpoint{Rest: storetest.Facts(5, 6)})
 }
 
 func rewriteOne(ctx context.Context, c persistence.Chat) error {
@@ -382,11 +382,11 @@ func script(ctx context.Context, s *Store) (turns, records int64, err error) {
 			return turns, records, err
 		}
 		records++
-		fold := journal.Fold{
+		checkpoint := journal.Checkpoint{
 			Ledger: storetest.Entries(records, records), History: []uimessage.Message{storetest.Reply(int(turns))},
 			Meta: journal.Meta{Version: 1, IngressIDs: []string{fmt.Sprint(turns)}, N: records},
 		}
-		if err = c.Fold(ctx, fold); err != nil {
+		if err = c.Checkpoint(ctx, checkpoint); err != nil {
 			return turns, records, err
 		}
 	}
@@ -419,7 +419,7 @@ func TestEveryOperationFails(t *testing.T) {
 				// The same life continues with what is there.
 				if c := b.chat(t); true {
 					must(t, c.Append(t.Context(), storetest.Facts(50, 50)...))
-					must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(50, 50), Meta: journal.Meta{Version: 1}}))
+					must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(50, 50), Meta: journal.Meta{Version: 1}}))
 					must(t, c.AppendHistory(t.Context(), storetest.Turn(60)))
 					must(t, c.Close())
 				}

@@ -151,7 +151,7 @@ func (in *inspection) readHistory(ctx context.Context) error {
 }
 
 func (in *inspection) readJournal(ctx context.Context) error {
-	return in.lines(ctx, in.chat.path(journalName), RemedyClose, readJournal(&in.snap.Journal, new(int64), in.meta.folded))
+	return in.lines(ctx, in.chat.path(journalName), RemedyClose, readJournal(&in.snap.Journal, new(int64), in.meta.checkpointed))
 }
 
 func (in *inspection) readLedger(ctx context.Context) error {

@@ -24,7 +24,7 @@ func TestLedgerRotation(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS(), LedgerBytes: limit})
 	c := b.chat(t)
 	for n := int64(1); n <= records; n++ {
-		must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(n, n)}))
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(n, n)}))
 		if n%7 == 0 { // the number of the last file is found again
 			must(t, c.Close())
 			c = b.chat(t)
@@ -64,13 +64,13 @@ func TestLedgerRotation(t *testing.T) {
 
 // A crash between the steps of a checkpoint: whatever part of the ledger's lines is there,
 // repeating the checkpoint completes it and duplicates nothing.
-func TestFoldAfterACrash(t *testing.T) {
-	fold := journal.Fold{History: storetest.Turns(1, 2), Ledger: storetest.Entries(1, 3), Meta: journal.Meta{Version: 1, N: 3}}
+func TestCheckpointAfterACrash(t *testing.T) {
+	checkpoint := journal.Checkpoint{History: storetest.Turns(1, 2), Ledger: storetest.Entries(1, 3), Meta: journal.Meta{Version: 1, N: 3}}
 	var history, ledger, journal []byte
-	for _, m := range fold.History {
+	for _, m := range checkpoint.History {
 		history = linefile.AppendTurn(history, m)
 	}
-	for _, e := range fold.Ledger {
+	for _, e := range checkpoint.Ledger {
 		ledger = linefile.AppendEntry(ledger, e)
 	}
 	for _, r := range storetest.Facts(1, 3) {
@@ -94,10 +94,10 @@ func TestFoldAfterACrash(t *testing.T) {
 		if snap.LedgerN > int64(whole/2) {
 			t.Fatalf("%s: LedgerN %d with %d entries", name, snap.LedgerN, whole)
 		}
-		must(t, c.Fold(t.Context(), fold))
+		must(t, c.Checkpoint(t.Context(), checkpoint))
 		must(t, c.Close())
 		snap = b.load(t)
-		equal(t, name+": history", fold.History, snap.History)
+		equal(t, name+": history", checkpoint.History, snap.History)
 		equal(t, name+": journal", 0, len(snap.Journal))
 		file, err := os.ReadFile(b.file(ledgerName))
 		must(t, err)
@@ -158,7 +158,7 @@ func TestLongLinesOfALedger(t *testing.T) {
 	}
 	c := b.chat(t)
 	defer func() { must(t, c.Close()) }()
-	must(t, c.Fold(t.Context(), journal.Fold{Ledger: want, Meta: journal.Meta{Version: 1, N: 400}}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: want, Meta: journal.Meta{Version: 1, N: 400}}))
 	var got []journal.LedgerEntry
 	for e, err := range c.Ledger(t.Context()) {
 		must(t, err)

@@ -95,7 +95,7 @@ func (c *chat) loadHistory(ctx context.Context, snap *journal.Snapshot) error {
 }
 
 func (c *chat) loadJournal(ctx context.Context, snap *journal.Snapshot) error {
-	found, err := c.scan(ctx, c.journal, journalName, snap, readJournal(&snap.Journal, &c.last, c.meta.folded))
+	found, err := c.scan(ctx, c.journal, journalName, snap, readJournal(&snap.Journal, &c.last, c.meta.checkpointed))
 	c.live = len(snap.Journal)
 	if err != nil || len(snap.Journal) > 0 || len(found.Bad) > 0 || c.journal.size == 0 || c.journal.torn.N > 0 {
 		return err
@@ -192,8 +192,8 @@ func (c *chat) mend(ctx context.Context, l *logFile) error {
 
 // readJournal reads the records after the number of the last checkpoint. Numbers only increase: a
 // repeated record is a copy, or was in an earlier checkpoint.
-func readJournal(records *[]journal.Record, last *int64, folded int64) linefile.Reader {
-	*last = folded
+func readJournal(records *[]journal.Record, last *int64, checkpointed int64) linefile.Reader {
+	*last = checkpointed
 	return linefile.Reader{
 		Take: func(_ int64, raw []byte, strict bool) bool {
 			r, ok := linefile.ParseRecord(raw, strict)
@@ -203,6 +203,6 @@ func readJournal(records *[]journal.Record, last *int64, folded int64) linefile.
 			}
 			return ok
 		},
-		Reset: func() { *last, *records = folded, nil },
+		Reset: func() { *last, *records = checkpointed, nil },
 	}
 }

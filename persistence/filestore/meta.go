@@ -29,9 +29,9 @@ type metaState struct {
 	last journal.Meta
 	// gen numbers the files; lines of the log with a lower number are already in the file.
 	gen int64
-	// folded is the number up to which journal records are in history, ledger and meta. Some of
+	// checkpointed is the number up to which journal records are in history, ledger and meta. Some of
 	// them may reappear if the journal's cut was not fsynced.
-	folded int64
+	checkpointed int64
 	// extra are members of a newer version, written back unchanged.
 	extra []byte
 	// fresh is set if the file contains everything in the log.
@@ -40,8 +40,8 @@ type metaState struct {
 
 // metaFile are the members of the file in addition to those of Meta.
 type metaFile struct {
-	Gen    int64 `json:"gen"`
-	Folded int64 `json:"folded"`
+	Gen          int64 `json:"gen"`
+	Checkpointed int64 `json:"folded"`
 }
 
 // metaLine is a line of the log: the meta, with its ids as a difference.
@@ -93,7 +93,7 @@ func (s *metaState) read(b []byte) bool {
 		s.last.Version = newerMeta(object) // enough for a refusal
 		return s.last.Version > 0
 	}
-	s.last, s.extra, s.gen, s.folded = m, extra, file.Gen, file.Folded
+	s.last, s.extra, s.gen, s.checkpointed = m, extra, file.Gen, file.Checkpointed
 	return true
 }
 
@@ -122,7 +122,7 @@ func (s *metaState) take(raw []byte, strict bool) bool {
 		return true
 	}
 	m.IngressIDs = slices.Concat(s.last.IngressIDs[min(max(l.Drop, 0), len(s.last.IngressIDs)):], l.IDs)
-	s.last, s.extra, s.gen, s.folded, s.fresh = m, extra, l.Gen, l.Folded, false
+	s.last, s.extra, s.gen, s.checkpointed, s.fresh = m, extra, l.Gen, l.Checkpointed, false
 	return true
 }
 
@@ -162,12 +162,12 @@ func (s *metaState) appendMeta(dst []byte, m journal.Meta) ([]byte, error) {
 }
 
 // logLine appends the line of the log that leads to the meta m, and reports whether a line can.
-func (s *metaState) logLine(dst []byte, m journal.Meta, folded int64) ([]byte, bool) {
+func (s *metaState) logLine(dst []byte, m journal.Meta, checkpointed int64) ([]byte, bool) {
 	drop, ok := shifted(s.last.IngressIDs, m.IngressIDs)
 	if !ok {
 		return dst, false
 	}
-	l := metaLine{metaFile: metaFile{Gen: s.gen, Folded: folded}, Drop: drop, IDs: m.IngressIDs[len(s.last.IngressIDs)-drop:]}
+	l := metaLine{metaFile: metaFile{Gen: s.gen, Checkpointed: checkpointed}, Drop: drop, IDs: m.IngressIDs[len(s.last.IngressIDs)-drop:]}
 	m.IngressIDs = nil
 	raw, err := s.appendMeta(nil, m)
 	if err != nil {
@@ -200,12 +200,12 @@ func shifted(old, list []string) (drop int, ok bool) {
 
 // writeMetaFile writes and fsyncs a temporary file with the meta, and returns the function that
 // renames it.
-func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) (place func() error, err error) {
+func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, checkpointed int64) (place func() error, err error) {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return nil, harmless(err)
 	}
-	file := metaFile{Gen: c.meta.gen + 1, Folded: folded}
+	file := metaFile{Gen: c.meta.gen + 1, Checkpointed: checkpointed}
 	tail, err := json.Marshal(file)
 	if err != nil {
 		return nil, harmless(err)
@@ -224,7 +224,7 @@ func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) 
 			return err
 		}
 		c.meta.keep(m)
-		c.meta.gen, c.meta.folded, c.meta.fresh = file.Gen, folded, true
+		c.meta.gen, c.meta.checkpointed, c.meta.fresh = file.Gen, checkpointed, true
 		c.mustSync(c.path(messagesDir))
 		return nil
 	}, nil
@@ -251,7 +251,7 @@ func (c *chat) restMeta(ctx context.Context) {
 	if !c.loaded || c.meta.fresh || c.broken != nil {
 		return
 	}
-	place, err := c.writeMetaFile(ctx, c.meta.last, c.meta.folded)
+	place, err := c.writeMetaFile(ctx, c.meta.last, c.meta.checkpointed)
 	if err == nil {
 		err = place()
 	}

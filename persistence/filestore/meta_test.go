@@ -42,7 +42,7 @@ func TestMetaLog(t *testing.T) {
 			Version: 1, IngressIDs: ids, N: n, Seq: n, Cursor: fmt.Sprint(n / 10), Pinned: []string{"p"},
 			Counts: journal.Counts{Accepted: n, Fates: map[journal.Fate]int64{journal.FateMerged: n}},
 		}
-		must(t, c.Fold(t.Context(), journal.Fold{Meta: want}))
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: want}))
 		switch random.IntN(12) {
 		case 0:
 			must(t, c.Rest(t.Context()))
@@ -66,11 +66,11 @@ func TestMetaLog(t *testing.T) {
 		}
 		snap, err := c.Load(t.Context())
 		must(t, err)
-		equal(t, fmt.Sprintf("meta after fold %d", n), want, snap.Meta)
+		equal(t, fmt.Sprintf("meta after checkpoint %d", n), want, snap.Meta)
 	}
 	must(t, c.Close())
 	if logged < 300 || written < 10 {
-		t.Errorf("%d folds left a log, %d files were written at rest", logged, written)
+		t.Errorf("%d checkpoints left a log, %d files were written at rest", logged, written)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestMetaLogIsCheckpointed(t *testing.T) {
 	var ids []string
 	for n := int64(1); n <= 3000; n++ {
 		ids = append(ids, fmt.Sprint("telegram-chat-1:", n))
-		must(t, c.Fold(t.Context(), journal.Fold{Meta: journal.Meta{Version: 1, IngressIDs: ids, N: n}}))
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: journal.Meta{Version: 1, IngressIDs: ids, N: n}}))
 	}
 	if n := b.size(t, metaLogName); n > 2*metaLogLimit {
 		t.Errorf("the log has %d bytes", n)
@@ -122,7 +122,7 @@ func TestForgottenCut(t *testing.T) {
 	must(t, c.Append(t.Context(), storetest.Facts(1, 5)...))
 	before, err := os.ReadFile(b.file(journalName))
 	must(t, err)
-	must(t, c.Fold(t.Context(), journal.Fold{History: storetest.Turns(1, 2), Ledger: storetest.Entries(4, 5), Meta: journal.Meta{Version: 1, N: 5}}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: storetest.Turns(1, 2), Ledger: storetest.Entries(4, 5), Meta: journal.Meta{Version: 1, N: 5}}))
 	must(t, c.Append(t.Context(), storetest.Facts(6, 6)...))
 	after, err := os.ReadFile(b.file(journalName))
 	must(t, err)
@@ -147,7 +147,7 @@ func TestForgottenCut(t *testing.T) {
 	b.clear(t)
 	c = b.chat(t)
 	must(t, c.Append(t.Context(), storetest.Facts(1, 5)...))
-	must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(4, 5), Meta: journal.Meta{Version: 1, N: 7}, Rest: storetest.Facts(6, 7)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(4, 5), Meta: journal.Meta{Version: 1, N: 7}, Rest: storetest.Facts(6, 7)}))
 	must(t, c.Close())
 	b.spoil(t, journalName, before)
 	snap = b.load(t)
@@ -172,7 +172,7 @@ func TestFoldedIsSaidLast(t *testing.T) {
 	c := b.chat(t)
 	must(t, c.Append(t.Context(), storetest.Facts(1, 2)...))
 	order = nil
-	must(t, c.Fold(t.Context(), journal.Fold{History: storetest.Turns(1, 1), Ledger: storetest.Entries(1, 2)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: storetest.Turns(1, 1), Ledger: storetest.Entries(1, 2)}))
 	must(t, c.Close())
 	equal(t, "order", []string{
 		"datasync " + historyName, "datasync " + ledgerName, "write " + metaLogName, "datasync " + metaLogName, "truncate " + journalName,

@@ -104,9 +104,9 @@ func childChat(ctx context.Context, s *Store, i int, acknowledged func(int64)) e
 			return err
 		}
 		if len(snap.Journal) > 0 || !first {
-			fold := journal.Fold{Ledger: storetest.Entries(n, n), Meta: journal.Meta{Version: 1, IngressIDs: []string{fmt.Sprint(n)}, N: n}}
-			fold.History = storetest.Turns(int(n), int(n))
-			if err := c.Fold(ctx, fold); err != nil {
+			checkpoint := journal.Checkpoint{Ledger: storetest.Entries(n, n), Meta: journal.Meta{Version: 1, IngressIDs: []string{fmt.Sprint(n)}, N: n}}
+			checkpoint.History = storetest.Turns(int(n), int(n))
+			if err := c.Checkpoint(ctx, checkpoint); err != nil {
 				return err
 			}
 		}
@@ -157,12 +157,12 @@ func checkKilled(c persistence.Chat, snap journal.Snapshot) (int64, error) {
 		}
 		ledger = append(ledger, e)
 	}
-	folded, entries := int64(0), 0
+	checkpointed, entries := int64(0), 0
 	for _, e := range slices.Backward(ledger) {
-		if entries%2 == 0 && e.N != folded+1 || entries%2 == 1 && e.N != folded {
-			return 0, fmt.Errorf("ledger entry %d follows %d", e.N, folded)
+		if entries%2 == 0 && e.N != checkpointed+1 || entries%2 == 1 && e.N != checkpointed {
+			return 0, fmt.Errorf("ledger entry %d follows %d", e.N, checkpointed)
 		}
-		folded = e.N
+		checkpointed = e.N
 		entries++
 	}
 	if len(snap.Journal) > 1 {
@@ -170,13 +170,13 @@ func checkKilled(c persistence.Chat, snap journal.Snapshot) (int64, error) {
 	}
 	if len(snap.Journal) == 1 {
 		r := snap.Journal[0]
-		if r.N != last && r.N != last+1 || folded != r.N && folded != r.N-1 {
-			return 0, fmt.Errorf("journal %d, history up to %d, ledger up to %d", r.N, last, folded)
+		if r.N != last && r.N != last+1 || checkpointed != r.N && checkpointed != r.N-1 {
+			return 0, fmt.Errorf("journal %d, history up to %d, ledger up to %d", r.N, last, checkpointed)
 		}
 		return r.N, nil
 	}
-	if folded != last || entries%2 != 0 {
-		return 0, fmt.Errorf("history up to %d, %d entries up to %d", last, entries, folded)
+	if checkpointed != last || entries%2 != 0 {
+		return 0, fmt.Errorf("history up to %d, %d entries up to %d", last, entries, checkpointed)
 	}
 	return last, nil
 }

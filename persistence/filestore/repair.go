@@ -262,12 +262,12 @@ func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(d
 
 // rebuildMeta writes a new meta file and empties its log.
 func (c *chat) rebuildMeta(ctx context.Context, in *inspection) error {
-	m, err := journal.RebuildMeta(in.snap, in.meta.folded, in.tallies, in.archived)
+	m, err := journal.RebuildMeta(in.snap, in.meta.checkpointed, in.tallies, in.archived)
 	if err != nil {
 		return harmless(err)
 	}
 	c.meta = in.meta
-	place, err := c.writeMetaFile(ctx, m, in.meta.folded)
+	place, err := c.writeMetaFile(ctx, m, in.meta.checkpointed)
 	if err != nil {
 		return err
 	}

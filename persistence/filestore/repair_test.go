@@ -181,7 +181,7 @@ func TestRepairRebuildsMeta(t *testing.T) {
 	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "a", To: 2}))
 	must(t, c.Append(t.Context(), storetest.Facts(1, 5)...))
 	for n := int64(3); n <= 5; n++ { // each in its own ledger file
-		must(t, c.Fold(t.Context(), journal.Fold{
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{
 			Ledger: storetest.Entries(n, n), Rest: []journal.Record{{N: n + 10, Fact: journal.TurnAccepted{Turn: turn(int(n) + 10)}}},
 			Meta: journal.Meta{Version: 1, N: n, Seq: n, IngressIDs: []string{"in1", "in2", "in3", "seen"}, Pinned: []string{"p"}},
 		}))

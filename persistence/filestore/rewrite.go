@@ -27,7 +27,7 @@ var (
 	errExists  = errors.New("an archive of that name holds other lines")
 )
 
-var _ persistence.FoldedReader = (*Store)(nil)
+var _ persistence.ArchiveReader = (*Store)(nil)
 
 // Rewrite implements [persistence.Rewriter].
 func (c *chat) Rewrite(ctx context.Context, r journal.Rewrite) error {
@@ -91,7 +91,7 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 	if err != nil {
 		return err
 	}
-	placeMeta, err := c.writeMetaFile(ctx, r.Meta, c.meta.folded)
+	placeMeta, err := c.writeMetaFile(ctx, r.Meta, c.meta.checkpointed)
 	if err != nil {
 		return err
 	}
@@ -247,8 +247,8 @@ func (c *chat) ReadArchive(ctx context.Context, id string) (a journal.Archive, e
 	return a, err
 }
 
-// ReadFolded implements [persistence.FoldedReader].
-func (s *Store) ReadFolded(ctx context.Context, key messages.ChatKey, id string) (turns []uimessage.Message, err error) {
+// ReadArchive implements [persistence.ArchiveReader].
+func (s *Store) ReadArchive(ctx context.Context, key messages.ChatKey, id string) (turns []uimessage.Message, err error) {
 	err = s.reading(ctx, key, "read archive", func(ctx context.Context, dir string) error {
 		a, err := s.readArchive(ctx, dir, id)
 		turns = TurnsOf(a)

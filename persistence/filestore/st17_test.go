@@ -83,7 +83,7 @@ func checkCopy(t *testing.T, dir string, n int) (turns int) {
 			t.Fatalf("copy %d, chat %d: %v", n, i, err)
 		}
 		must(t, c.Append(t.Context(), storetest.Facts(1_000_000, 1_000_000)...))
-		must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(1_000_000, 1_000_000), Meta: snap.Meta}))
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: storetest.Entries(1_000_000, 1_000_000), Meta: snap.Meta}))
 		must(t, c.AppendHistory(t.Context(), storetest.Turn(1_000_000)))
 		again, err := c.Load(t.Context())
 		must(t, err)

@@ -105,8 +105,8 @@ func TestVerifyBesideAWriter(t *testing.T) {
 func writeOn(ctx context.Context, c persistence.Chat, turns int) error {
 	for n := 2; n < turns; n++ {
 		meta := journal.Meta{Version: 1, N: int64(n), IngressIDs: []string{fmt.Sprint(n)}}
-		fold := journal.Fold{History: storetest.Turns(n, n), Ledger: storetest.Entries(int64(n), int64(n)), Meta: meta}
-		err := errors.Join(c.Append(ctx, storetest.Facts(int64(n), int64(n))...), c.Fold(ctx, fold))
+		checkpoint := journal.Checkpoint{History: storetest.Turns(n, n), Ledger: storetest.Entries(int64(n), int64(n)), Meta: meta}
+		err := errors.Join(c.Append(ctx, storetest.Facts(int64(n), int64(n))...), c.Checkpoint(ctx, checkpoint))
 		if err == nil && n%50 == 0 {
 			err = c.Rewrite(ctx, journal.Rewrite{ArchiveID: fmt.Sprint("a", n), To: 40, Meta: meta})
 		}

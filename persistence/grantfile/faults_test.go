@@ -53,5 +53,5 @@ func TestGrantsOfALongKey(t *testing.T) {
 	if slices.Sort(keys); err != nil || !slices.Equal(keys, []messages.ChatKey{alice, long}) {
 		t.Errorf("chats: %v, %v", keys, err)
 	}
-	r.Forced(t, dir, filepath.Join(dir, string(long[:200])+"~"))
+	r.Fsynced(t, dir, filepath.Join(dir, string(long[:200])+"~"))
 }

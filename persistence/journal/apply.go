@@ -23,7 +23,7 @@ func (s *State) Apply(r Record) error {
 	}
 	f.apply(s, r)
 	if len(s.Said) > 0 && s.Rests() {
-		s.placeSaid()
+		s.appendSaid()
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (f TurnReplaced) apply(s *State, r Record) {
 
 func (s *State) ingressSettled(r Record, in Ingress, fate Fate, reason string) {
 	s.ids.add(in.ID)
-	s.settleStumbles("", in.ID)
+	s.forgetCrashes("", in.ID)
 	s.Seq = max(s.Seq, in.Seq)
 	if in.Depth > 0 {
 		s.chain(in.Depth, r.TS, in.Seq)
@@ -81,7 +81,7 @@ func (s *State) settle(r Record, fates []Settled) {
 			e.MessageID, e.UserID, e.Username, e.RequestID = t.Meta.MessageID, t.Meta.UserID, t.Meta.Username, t.Meta.RequestID
 			e.Text = Text(t.Message)
 		}
-		if p, ok := s.ParkedTurn(f.TurnID); ok {
+		if p, ok := s.QuarantinedTurn(f.TurnID); ok {
 			e.Text = Text(p.Turn.Message) // the history contains a placeholder
 		}
 		s.Lane = slices.DeleteFunc(s.Lane, func(t Turn) bool { return t.ID == f.TurnID })
@@ -143,7 +143,7 @@ func (s *State) merged(r Record, f TurnsMerged) {
 	s.put(NewTurn(f.Closed))
 	s.reads(r, nil)
 	s.queue(r, f.Rows)
-	s.placeSaid()
+	s.appendSaid()
 	for _, id := range f.Turns {
 		i := slices.IndexFunc(s.Lane, func(t Turn) bool { return t.ID == id })
 		if i < 0 {
@@ -164,9 +164,9 @@ func (f RunFinished) apply(s *State, r Record) {
 	s.reads(r, NewTurn(f.Message).open())
 	s.settle(r, f.Fates)
 	s.queue(r, f.Rows)
-	s.settleStumbles(f.RunID, "")
+	s.forgetCrashes(f.RunID, "")
 	if !switches(NewTurn(f.Message)) {
-		s.placeSaid()
+		s.appendSaid()
 	}
 	// Turns that waited during the run are open now and belong to the next run.
 	s.History = append(s.History, s.Lane...)

@@ -13,9 +13,9 @@ type TokenCounts struct {
 // Ends reports whether the turn ended a run or summarizes turns that did, so that no user turn before it is open.
 func (t Turn) Ends() bool { return ended(&t) }
 
-// Held reports whether a call of the turn is not finally settled, because its request is open or its decision has not
+// Waits reports whether a call of the turn is not finally settled, because its request is open or its decision has not
 // been carried out. Such a turn must stay in the history.
-func (t Turn) Held() bool {
+func (t Turn) Waits() bool {
 	for _, r := range t.Requests {
 		call, ok := t.Call(r.CallID)
 		switch {

@@ -60,9 +60,9 @@ func (t Turn) Obeyed(result Result) Turn {
 	return t
 }
 
-// GoesOn reports whether the run that ended with the turn continues in it, because it ended only to switch the
+// Continues reports whether the run that ended with the turn continues in it, because it ended only to switch the
 // context.
-func (t Turn) GoesOn() bool {
+func (t Turn) Continues() bool {
 	return t.Role == uimessage.RoleAssistant && t.Meta.Result == string(ResultSwitched)
 }
 

@@ -26,9 +26,9 @@ func factKinds() [27]factKind {
 		{"replace", parseAs[TurnReplaced]},
 		{"ingress", parseAs[IngressSettled]},
 		{"settle", parseAs[TurnsSettled]},
-		{"stumble", parseAs[Stumbled]},
-		{"park", parseAs[TurnParked]},
-		{"unpark", parseAs[TurnUnparked]},
+		{"stumble", parseAs[Crashed]},
+		{"park", parseAs[TurnQuarantined]},
+		{"unpark", parseAs[TurnReleased]},
 		{"decide", parseAs[ApprovalDecided]},
 		{"outcome", parseAs[OutcomeBegun]},
 		{"said", parseAs[WordsSaid]},
@@ -74,7 +74,7 @@ func (s *State) runOf(id string) (*Run, bool) {
 func (f TurnAccepted) apply(s *State, _ Record) {
 	t := NewTurn(f.Turn)
 	s.turnAccepted(t)
-	s.came(t)
+	s.arrived(t)
 }
 
 func (f IngressSettled) apply(s *State, r Record) {
@@ -146,10 +146,10 @@ func (f EgressRetried) apply(s *State, r Record) {
 // aboutMessage is a fact that must contain a message. If the message is missing, a newer version wrote the fact.
 type aboutMessage interface{ complete() bool }
 
-func (f TurnAccepted) complete() bool { return f.Turn.Role != "" }
-func (f TurnReplaced) complete() bool { return f.Turn.Role != "" }
-func (f TurnsMerged) complete() bool  { return f.Closed.Role != "" }
-func (f RunFinished) complete() bool  { return f.Message.Role != "" }
-func (f OutcomeBegun) complete() bool { return f.Message.Role != "" }
-func (f TurnParked) complete() bool   { return f.Turn.Role != "" }
-func (f TurnUnparked) complete() bool { return f.Turn == nil || f.Turn.Role != "" }
+func (f TurnAccepted) complete() bool    { return f.Turn.Role != "" }
+func (f TurnReplaced) complete() bool    { return f.Turn.Role != "" }
+func (f TurnsMerged) complete() bool     { return f.Closed.Role != "" }
+func (f RunFinished) complete() bool     { return f.Message.Role != "" }
+func (f OutcomeBegun) complete() bool    { return f.Message.Role != "" }
+func (f TurnQuarantined) complete() bool { return f.Turn.Role != "" }
+func (f TurnReleased) complete() bool    { return f.Turn == nil || f.Turn.Role != "" }

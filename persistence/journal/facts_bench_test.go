@@ -4,7 +4,7 @@ import "testing"
 
 // BenchmarkParseRecord parses a short line, for which looking up the kind is the largest part.
 func BenchmarkParseRecord(b *testing.B) {
-	line := AppendRecord(nil, Record{N: 1, TS: 1, Fact: TurnUnparked{TurnID: "u:telegram-chat-1:2", Outcome: EgressDropped}})
+	line := AppendRecord(nil, Record{N: 1, TS: 1, Fact: TurnReleased{TurnID: "u:telegram-chat-1:2", Outcome: EgressDropped}})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := ParseRecord(line); err != nil {
@@ -19,7 +19,7 @@ func BenchmarkApply(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, f := range []Fact{ToolStarted{RunID: "r"}, EgressRetried{}, TurnUnparked{TurnID: "u"}} {
+	for _, f := range []Fact{ToolStarted{RunID: "r"}, EgressRetried{}, TurnReleased{TurnID: "u"}} {
 		b.Run(f.kind(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

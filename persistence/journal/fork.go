@@ -12,8 +12,8 @@ func (s *State) Fork() *State {
 	f := *s
 	f.shared, f.countsShared = true, true
 	f.ids, f.turns = f.ids.fork(), f.turns.fork()
-	f.Lane, f.Outbox, f.Parked, f.Shown = slices.Clone(s.Lane), slices.Clone(s.Outbox), slices.Clone(s.Parked), slices.Clone(s.Shown)
-	f.Referrals, f.Referred, f.stumbles = slices.Clone(s.Referrals), slices.Clone(s.Referred), slices.Clone(s.stumbles)
+	f.Lane, f.Outbox, f.Quarantine, f.Shown = slices.Clone(s.Lane), slices.Clone(s.Outbox), slices.Clone(s.Quarantine), slices.Clone(s.Shown)
+	f.Referrals, f.Referred, f.crashes = slices.Clone(s.Referrals), slices.Clone(s.Referred), slices.Clone(s.crashes)
 	if s.Run != nil {
 		run := *s.Run
 		run.Begun, run.Rows = maps.Clone(run.Begun), maps.Clone(run.Rows)

@@ -89,10 +89,10 @@ func (s *story) idle(n int, who, text string) {
 	s.state.AppendOpen(turn)
 }
 
-func (s *story) fold() {
+func (s *story) checkpoint() {
 	s.t.Helper()
-	s.must(s.chat.Fold(s.t.Context(), s.state.Fold(s.now())))
-	s.state.Folded()
+	s.must(s.chat.Checkpoint(s.t.Context(), s.state.Checkpoint(s.now())))
+	s.state.Checkpointed()
 }
 
 // end closes everything, as if the process had ended.
@@ -147,7 +147,7 @@ func (s *story) hello() {
 	s.facts(journal.RunStarted{RunID: firstRun, MessageID: messageID(1), RequestID: "q1", Attempt: 1})
 	s.finish(1, firstRun, "Hello, Alice.", 1)
 	s.facts(journal.EgressSettled{Key: journal.RowKey{MessageID: messageID(1), N: 1}, Outcome: journal.EgressDelivered, Receipts: []string{"1000"}})
-	s.fold()
+	s.checkpoint()
 }
 
 // finish ends a run with words to be sent.
@@ -197,7 +197,7 @@ var goldens = map[string]func(s *story){
 		s.facts(journal.IngressSettled{
 			Ingress: journal.Ingress{ID: "3", Seq: 3, MessageID: "3", UserID: "mallory", RequestID: "q3"}, Fate: journal.FateDeclined, Reason: "not_paired",
 		})
-		s.fold()
+		s.checkpoint()
 		s.facts(journal.TurnAccepted{Turn: s.turn(4, "alice", "go on")})
 		s.facts(journal.RunStarted{RunID: "r_3", MessageID: messageID(3), RequestID: "q4", Attempt: 1})
 		s.facts(journal.EgressSent{Key: key, Part: 1, MessageID: "1002"})
@@ -220,7 +220,7 @@ var goldens = map[string]func(s *story){
 		s.facts(journal.StopRequested{RunID: secondRun, By: "alice", RequestID: "q3"})
 	},
 	// The process ended between a checkpoint and cutting the journal.
-	"fold_not_cut": func(s *story) {
+	"checkpoint_not_cut": func(s *story) {
 		s.hello()
 		s.idle(2, "alice", "again")
 		s.facts(journal.RunStarted{RunID: secondRun, MessageID: messageID(2), RequestID: "q2", Attempt: 1})
@@ -229,7 +229,7 @@ var goldens = map[string]func(s *story){
 		journal := filepath.Join(s.dir, "chat", string(goldenKey), "messages", "journal.jsonl")
 		before, err := os.ReadFile(journal)
 		s.must(err)
-		s.fold()
+		s.checkpoint()
 		s.must(os.WriteFile(journal, bytes.TrimRight(before, " "), 0o600)) // without padding
 	},
 }

@@ -10,16 +10,16 @@ type Tally struct {
 }
 
 // RebuildMeta rebuilds the meta of a chat whose own was lost, wholly or in part, from all other data. snap.Meta is
-// what is left of it, ledger are all entries, and archived are the turns that rewrites removed, oldest first. folded
+// what is left of it, ledger are all entries, and archived are the turns that rewrites removed, oldest first. checkpointed
 // is the number up to which journal records are known to be in the other files.
 //
 // Ids of ingresses that became no turn cannot be recovered. Pinned, Cursor, Model and Effort are taken from snap.Meta.
-func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessage.Message) (Meta, error) {
+func RebuildMeta(snap Snapshot, checkpointed int64, ledger []Tally, archived []uimessage.Message) (Meta, error) {
 	m := Meta{
 		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Model: snap.Meta.Model, Effort: snap.Meta.Effort, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq, Requests: snap.Meta.Requests,
 		Referrals: snap.Meta.Referrals, Referred: snap.Meta.Referred, Buttons: snap.Meta.Buttons,
 		// The counts below cover the ledger up to this number.
-		N: max(snap.LedgerN, folded),
+		N: max(snap.LedgerN, checkpointed),
 	}
 	ids := newRingSet()
 	for _, t := range archived {

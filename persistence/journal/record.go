@@ -196,16 +196,16 @@ type EgressRetried struct {
 	By  string `json:"by,omitempty"`
 }
 
-// Stumbled records a crash of the chat. It names the run in progress, or the ingress that was not durable yet.
-type Stumbled struct {
+// Crashed records a crash of the chat. It names the run in progress, or the ingress that was not durable yet.
+type Crashed struct {
 	RunID     string `json:"runId,omitempty"`
 	IngressID string `json:"ingressId,omitempty"`
 }
 
-// TurnParked records that a user turn that repeatedly crashed the chat is quarantined until a person retries or drops
+// TurnQuarantined records that a user turn that repeatedly crashed the chat is quarantined until a person retries or drops
 // it. If Ingress is set, the ingress never became a turn and ends as declined. Otherwise the end of its run settles
 // it, and a placeholder replaces it in the history.
-type TurnParked struct {
+type TurnQuarantined struct {
 	Turn    uimessage.Message `json:"turn"`
 	Ingress *Ingress          `json:"ingress,omitempty"`
 	Rows    []Row             `json:"rows,omitempty"` // a notice
@@ -213,9 +213,9 @@ type TurnParked struct {
 	Kept bool `json:"kept,omitempty"`
 }
 
-// TurnUnparked records that a person retried or dropped a quarantined turn. For a retry, Turn is the new turn, which
+// TurnReleased records that a person retried or dropped a quarantined turn. For a retry, Turn is the new turn, which
 // is accepted as if it had just arrived.
-type TurnUnparked struct {
+type TurnReleased struct {
 	TurnID  string             `json:"turnId"`
 	Outcome string             `json:"outcome"` // retried, dropped
 	By      string             `json:"by,omitempty"`
@@ -232,8 +232,8 @@ const (
 // ParkRetried and [EgressDropped] are the outcomes of quarantined turns.
 const ParkRetried = "retried"
 
-// ReasonParked is the reason in the fate of a quarantined turn.
-const ReasonParked = "parked"
+// ReasonQuarantined is the reason in the fate of a quarantined turn.
+const ReasonQuarantined = "parked"
 
 // RowKey identifies an outbox row within a chat: the n-th egress of an assistant message.
 type RowKey struct {
@@ -282,21 +282,21 @@ type Attachment struct {
 	Spoken  string `json:"spoken,omitempty"`
 }
 
-func (TurnAccepted) kind() string   { return "turn" }
-func (TurnReplaced) kind() string   { return "replace" }
-func (IngressSettled) kind() string { return "ingress" }
-func (TurnsSettled) kind() string   { return "settle" }
-func (RunStarted) kind() string     { return "run" }
-func (StepResponded) kind() string  { return "step" }
-func (ToolStarted) kind() string    { return "call" }
-func (ToolFinished) kind() string   { return "tool" }
-func (TurnsMerged) kind() string    { return "merge" }
-func (RunFinished) kind() string    { return "finish" }
-func (StopRequested) kind() string  { return "stop" }
-func (EgressQueued) kind() string   { return "egress" }
-func (EgressSent) kind() string     { return "sent" }
-func (EgressSettled) kind() string  { return "settled" }
-func (EgressRetried) kind() string  { return "retry" }
-func (Stumbled) kind() string       { return "stumble" }
-func (TurnParked) kind() string     { return "park" }
-func (TurnUnparked) kind() string   { return "unpark" }
+func (TurnAccepted) kind() string    { return "turn" }
+func (TurnReplaced) kind() string    { return "replace" }
+func (IngressSettled) kind() string  { return "ingress" }
+func (TurnsSettled) kind() string    { return "settle" }
+func (RunStarted) kind() string      { return "run" }
+func (StepResponded) kind() string   { return "step" }
+func (ToolStarted) kind() string     { return "call" }
+func (ToolFinished) kind() string    { return "tool" }
+func (TurnsMerged) kind() string     { return "merge" }
+func (RunFinished) kind() string     { return "finish" }
+func (StopRequested) kind() string   { return "stop" }
+func (EgressQueued) kind() string    { return "egress" }
+func (EgressSent) kind() string      { return "sent" }
+func (EgressSettled) kind() string   { return "settled" }
+func (EgressRetried) kind() string   { return "retry" }
+func (Crashed) kind() string         { return "stumble" }
+func (TurnQuarantined) kind() string { return "park" }
+func (TurnReleased) kind() string    { return "unpark" }

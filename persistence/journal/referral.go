@@ -16,8 +16,8 @@ type Referral struct {
 	ApprovalID string           `json:"approvalId"`
 	To         messages.ChatKey `json:"to"`
 	Person     string           `json:"person"` // the platform's id
-	// Taken is set once the private chat has confirmed that the request is durable there.
-	Taken bool `json:"taken,omitempty"`
+	// Confirmed is set once the private chat has confirmed that the request is durable there.
+	Confirmed bool `json:"taken,omitempty"`
 }
 
 // RequestReferred records who is asked about requests in their private chats.
@@ -109,7 +109,7 @@ func (f ReferralSettled) apply(s *State, _ Record) {
 	case f.Ended:
 		s.Referrals = slices.Delete(slices.Clone(s.Referrals), i, i+1)
 	default:
-		s.Referrals[i].Taken = true
+		s.Referrals[i].Confirmed = true
 	}
 }
 

@@ -34,8 +34,8 @@ func switches(t Turn) bool {
 	return t.Role == uimessage.RoleAssistant && (t.Meta.Result == string(ResultSwitching) || t.Meta.Result == string(ResultSwitched))
 }
 
-// placeSaid appends the messages in Said to the history.
-func (s *State) placeSaid() {
+// appendSaid appends the messages in Said to the history.
+func (s *State) appendSaid() {
 	for _, t := range s.Said {
 		s.push(t)
 	}

@@ -77,8 +77,8 @@ type Counts struct {
 	Egress   map[string]int64 `json:"egress,omitempty"`
 }
 
-// Fold is a checkpoint: what moves out of the journal.
-type Fold struct {
+// Checkpoint is a checkpoint: what moves out of the journal.
+type Checkpoint struct {
 	History []uimessage.Message
 	Ledger  []LedgerEntry
 	Meta    Meta

@@ -37,11 +37,11 @@ func NewTurn(m uimessage.Message) Turn {
 // State is a chat as built by its facts. [State.Apply] and [State.AppendOpen] change it in the same way in normal
 // operation and on replay, so that a crash does not change the state.
 type State struct {
-	History []Turn // in the order the model sees them
-	Lane    []Turn // accepted during the run, not visible to it yet
-	Run     *Run   // nil if no run is in progress
-	Outbox  []OutboxRow
-	Parked  []Parked // quarantined turns, oldest first
+	History    []Turn // in the order the model sees them
+	Lane       []Turn // accepted during the run, not visible to it yet
+	Run        *Run   // nil if no run is in progress
+	Outbox     []OutboxRow
+	Quarantine []Quarantined // quarantined turns, oldest first
 	// Said are messages of the bot that no run of this chat wrote. They wait for the end of a step or run before they
 	// are appended to the history.
 	Said []Turn
@@ -80,7 +80,7 @@ type State struct {
 	counted   int64 // the meta file and its counts cover the facts up to this record
 	ledger    []LedgerEntry
 	facts     int // number of facts since the last checkpoint
-	stumbles  []Stumble
+	crashes   []Crash
 	chained   int64               // arrival number that Depth belongs to
 	stored    int                 // how many turns of History the history file contains
 	dirty     []uimessage.Message // stored turns that were replaced since the last checkpoint
@@ -222,7 +222,7 @@ func (s *State) Known(ingressID string) bool { return s.ids.has(ingressID) }
 func (s *State) AppendOpen(turns ...Turn) {
 	for _, t := range turns {
 		s.accept(t)
-		s.came(t)
+		s.arrived(t)
 		s.push(t)
 	}
 	s.stored = len(s.History)
@@ -231,7 +231,7 @@ func (s *State) AppendOpen(turns ...Turn) {
 // Clean reports whether the journal is empty, so that a turn that arrives in an idle chat may be appended to the
 // history directly. After a checkpoint the journal may still contain undelivered rows, quarantined turns and crashes.
 func (s *State) Clean() bool {
-	return s.facts == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0 && len(s.Said) == 0
+	return s.facts == 0 && len(s.Outbox) == 0 && len(s.Quarantine) == 0 && len(s.crashes) == 0 && len(s.Said) == 0
 }
 
 // HasFacts reports whether the journal contains facts since the last checkpoint.
@@ -347,7 +347,7 @@ func (c Counts) clone() Counts {
 	return out
 }
 
-// Unfolded returns how much the next checkpoint will move, which is a measure of the journal's length.
-func (s *State) Unfolded() int {
+// Uncheckpointed returns how much the next checkpoint will move, which is a measure of the journal's length.
+func (s *State) Uncheckpointed() int {
 	return len(s.History) - s.stored + len(s.ledger) + len(s.dirty)
 }

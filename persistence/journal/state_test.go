@@ -267,11 +267,11 @@ func (c *chatMachine) Receipt(t *rapid.T) {
 	}
 }
 
-// Stumble records a crash during a run or while handling an ingress.
-func (c *chatMachine) Stumble(t *rapid.T) {
-	f := Stumbled{IngressID: fmt.Sprintf("in%d", rapid.IntRange(c.turns+1, c.turns+2).Draw(t, "ingress"))}
+// Crash records a crash during a run or while handling an ingress.
+func (c *chatMachine) Crash(t *rapid.T) {
+	f := Crashed{IngressID: fmt.Sprintf("in%d", rapid.IntRange(c.turns+1, c.turns+2).Draw(t, "ingress"))}
 	if c.state.Run != nil {
-		f = Stumbled{RunID: c.state.Run.ID}
+		f = Crashed{RunID: c.state.Run.ID}
 	}
 	c.do(t, f)
 }
@@ -281,22 +281,22 @@ func (c *chatMachine) Park(t *rapid.T) {
 	if run := c.state.Run; run != nil {
 		for _, v := range run.Visible {
 			turn, _ := c.state.Turn(v.TurnID)
-			c.do(t, TurnParked{Turn: turn.Message})
+			c.do(t, TurnQuarantined{Turn: turn.Message})
 		}
 		c.finish(run, ResultFailed, nil).do(t)
 		return
 	}
 	turn := c.userTurn()
-	c.do(t, TurnParked{Turn: turn.Message, Ingress: &Ingress{ID: turn.Meta.IngressID, Seq: turn.Meta.Seq}})
+	c.do(t, TurnQuarantined{Turn: turn.Message, Ingress: &Ingress{ID: turn.Meta.IngressID, Seq: turn.Meta.Seq}})
 }
 
 // Unpark retries or drops a quarantined turn.
 func (c *chatMachine) Unpark(t *rapid.T) {
-	if len(c.state.Parked) == 0 {
+	if len(c.state.Quarantine) == 0 {
 		t.Skip("nothing was put aside")
 	}
-	p := c.state.Parked[rapid.IntRange(0, len(c.state.Parked)-1).Draw(t, "turn")]
-	f := TurnUnparked{TurnID: p.Turn.ID, Outcome: EgressDropped}
+	p := c.state.Quarantine[rapid.IntRange(0, len(c.state.Quarantine)-1).Draw(t, "turn")]
+	f := TurnReleased{TurnID: p.Turn.ID, Outcome: EgressDropped}
 	if rapid.Bool().Draw(t, "retry") {
 		again := c.userTurn().Message
 		f.Outcome, f.Turn = ParkRetried, &again
@@ -333,12 +333,12 @@ func (c *chatMachine) running(t *rapid.T) *Run {
 	return c.state.Run
 }
 
-// Fold makes a checkpoint. A crash may follow any of its steps.
-func (c *chatMachine) Fold(t *rapid.T) {
+// Checkpoint makes a checkpoint. A crash may follow any of its steps.
+func (c *chatMachine) Checkpoint(t *rapid.T) {
 	if c.state.Run != nil {
 		t.Skip("a run is under way")
 	}
-	f := c.state.Fold(int64(c.ids))
+	f := c.state.Checkpoint(int64(c.ids))
 	crash := rapid.IntRange(0, len(f.History)+3).Draw(t, "crash")
 	for i, m := range f.History {
 		if crash == i {
@@ -362,7 +362,7 @@ func (c *chatMachine) Fold(t *rapid.T) {
 		return
 	}
 	c.disk.journal = slices.Clone(f.Rest)
-	c.state.Folded()
+	c.state.Checkpointed()
 }
 
 func (c *chatMachine) crash(t *rapid.T) {
@@ -393,10 +393,10 @@ func picture(s *State) map[string]any {
 		outbox = append(outbox, fmt.Sprint(r.Key, r.Sent, r.Parked, r.Queued, r.Tries))
 	}
 	var aside []string
-	for _, p := range s.Parked {
+	for _, p := range s.Quarantine {
 		aside = append(aside, fmt.Sprint(p.At, string(uimessage.AppendJSON(nil, p.Turn.Message))))
 	}
-	for _, st := range s.stumbles {
+	for _, st := range s.crashes {
 		aside = append(aside, fmt.Sprint(st))
 	}
 	run := ""
@@ -440,19 +440,19 @@ func TestStateSurvivesEveryCrash(t *testing.T) {
 		c := &chatMachine{state: s}
 		t.Repeat(map[string]func(*rapid.T){
 			"arrive": c.Arrive, "ignore": c.Ignore, "start": c.Start, "step": c.Step, "send": c.Send,
-			"merge": c.Merge, "finish": c.Finish, "receipt": c.Receipt, "fold": c.Fold,
-			"stumble": c.Stumble, "park": c.Park, "unpark": c.Unpark, "chain": c.Chain,
+			"merge": c.Merge, "finish": c.Finish, "receipt": c.Receipt, "checkpoint": c.Checkpoint,
+			"stumble": c.Crash, "park": c.Park, "unpark": c.Unpark, "chain": c.Chain,
 			"ask": c.Ask, "decide": c.Decide, "go on": c.GoOn, "": c.Check,
 		})
 	})
 }
 
-func TestDuplicateIngressIsKnownAfterFold(t *testing.T) {
+func TestDuplicateIngressIsKnownAfterACheckpoint(t *testing.T) {
 	s, _ := Replay(Snapshot{})
 	for i := range maxIngressIDs + 10 {
 		s.ids.add(fmt.Sprint("in", i))
 	}
-	f := s.Fold(0)
+	f := s.Checkpoint(0)
 	again, err := Replay(Snapshot{Meta: f.Meta})
 	if err != nil {
 		t.Fatal(err)

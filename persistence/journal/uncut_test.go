@@ -21,7 +21,7 @@ func answered(id, runID, result string) uimessage.Message {
 
 // A queued turn that was stopped stays stopped after a checkpoint whose journal was not cut: it is not open again and
 // gets no second fate.
-func TestUncutFoldKeepsStoppedTurnsStopped(t *testing.T) {
+func TestUncutCheckpointKeepsStoppedTurnsStopped(t *testing.T) {
 	live, err := Replay(Snapshot{History: []uimessage.Message{said("u1", 1)}})
 	if err != nil {
 		t.Fatal(err)
@@ -40,8 +40,8 @@ func TestUncutFoldKeepsStoppedTurnsStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fold := live.Fold(1)
-	again, err := Replay(Snapshot{History: append([]uimessage.Message{said("u1", 1)}, fold.History...), Journal: journal, LedgerN: 5})
+	checkpoint := live.Checkpoint(1)
+	again, err := Replay(Snapshot{History: append([]uimessage.Message{said("u1", 1)}, checkpoint.History...), Journal: journal, LedgerN: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestEndsOpen(t *testing.T) {
 
 // A skill that a run loaded stays loaded if a checkpoint moved the end of the run but the process ended before the
 // meta file and the journal were written.
-func TestUncutFoldKeepsPins(t *testing.T) {
+func TestUncutCheckpointKeepsPins(t *testing.T) {
 	user := said("u1", 1)
 	live, err := Replay(Snapshot{History: []uimessage.Message{user}})
 	if err != nil {
@@ -92,9 +92,9 @@ func TestUncutFoldKeepsPins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fold := live.Fold(1)
-	history := append([]uimessage.Message{user}, fold.History...)
-	for name, meta := range map[string]Meta{"before the meta file": old, "before the cut": fold.Meta} {
+	checkpoint := live.Checkpoint(1)
+	history := append([]uimessage.Message{user}, checkpoint.History...)
+	for name, meta := range map[string]Meta{"before the meta file": old, "before the cut": checkpoint.Meta} {
 		again, err := Replay(Snapshot{History: history, Journal: journal, Meta: meta, LedgerN: 6})
 		if err != nil {
 			t.Fatal(err)
@@ -118,18 +118,18 @@ func TestDroppedTurnIsNotClean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	take(TurnParked{Turn: said("u1", 1), Ingress: &Ingress{ID: "i1", Seq: 1}})
-	s.Fold(1)
-	s.Folded()
+	take(TurnQuarantined{Turn: said("u1", 1), Ingress: &Ingress{ID: "i1", Seq: 1}})
+	s.Checkpoint(1)
+	s.Checkpointed()
 	if s.Clean() {
 		t.Error("clean although the journal keeps what was put aside")
 	}
-	take(TurnUnparked{TurnID: "u1", Outcome: EgressDropped})
+	take(TurnReleased{TurnID: "u1", Outcome: EgressDropped})
 	if s.Clean() {
 		t.Error("clean with facts in the journal")
 	}
-	s.Fold(1)
-	s.Folded()
+	s.Checkpoint(1)
+	s.Checkpointed()
 	if !s.Clean() {
 		t.Error("not clean with an empty journal")
 	}
@@ -137,7 +137,7 @@ func TestDroppedTurnIsNotClean(t *testing.T) {
 
 // A run that continues another run's message closes that message with a result before its own end. After a crash
 // during a checkpoint this must not be taken for the end of the run.
-func TestUncutFoldKeepsTheOrderOfARunThatWentOn(t *testing.T) {
+func TestUncutCheckpointKeepsTheOrderOfARunThatContinued(t *testing.T) {
 	asked := answered("a1", "r1", "waiting")
 	before := []uimessage.Message{said("u1", 1), asked}
 	live, err := Replay(Snapshot{History: before})
@@ -159,7 +159,7 @@ func TestUncutFoldKeepsTheOrderOfARunThatWentOn(t *testing.T) {
 		}
 	}
 	// Only the first message of the checkpoint was written.
-	again, err := Replay(Snapshot{History: []uimessage.Message{before[0], live.Fold(1).History[0]}, Journal: journal})
+	again, err := Replay(Snapshot{History: []uimessage.Message{before[0], live.Checkpoint(1).History[0]}, Journal: journal})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestFoldersOfMemoriesAreForced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.Forced(t, state, filepath.Join(state, "memory"), filepath.Join(state, "memory/users"), filepath.Join(state, "chat/cli-chat-a/memory"))
+	r.Fsynced(t, state, filepath.Join(state, "memory"), filepath.Join(state, "memory/users"), filepath.Join(state, "chat/cli-chat-a/memory"))
 }
 
 // A memory that somebody made endless is not read into memory.

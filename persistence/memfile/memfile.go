@@ -46,17 +46,17 @@ func New(o Options) *Store {
 func (s *Store) Path(place memories.Place) (string, error) {
 	switch {
 	case place.Chat != "" && place.User != "":
-		return "", fmt.Errorf("%w: of a chat and a person", persistence.ErrMemoryPlace)
+		return "", fmt.Errorf("%w: of a chat and a person", persistence.ErrNoMemory)
 	case place.Chat != "":
 		dir, err := s.opts.ChatDir(place.Chat)
 		if err != nil {
-			return "", fmt.Errorf("%w: %w", persistence.ErrMemoryPlace, err)
+			return "", fmt.Errorf("%w: %w", persistence.ErrNoMemory, err)
 		}
 		return filepath.Join(dir, "memory", "Primary.md"), nil
 	case place.User != "":
 		name := place.User + ".md"
 		if !filepath.IsLocal(name) || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") || len(name) > maxName {
-			return "", fmt.Errorf("%w: of a person named %.40q", persistence.ErrMemoryPlace, place.User)
+			return "", fmt.Errorf("%w: of a person named %.40q", persistence.ErrNoMemory, place.User)
 		}
 		return filepath.Join(s.opts.State, "memory", "users", name), nil
 	default:

@@ -143,11 +143,11 @@ func TestPlacesThatCannotBe(t *testing.T) {
 		{Chat: "bad"},
 		{Chat: "cli-chat-a", User: "cli-1"},
 	} {
-		if _, err := s.ReadMemory(t.Context(), p); !errors.Is(err, persistence.ErrMemoryPlace) {
-			t.Errorf("read %v: %v, want %v", p, err, persistence.ErrMemoryPlace)
+		if _, err := s.ReadMemory(t.Context(), p); !errors.Is(err, persistence.ErrNoMemory) {
+			t.Errorf("read %v: %v, want %v", p, err, persistence.ErrNoMemory)
 		}
-		if _, err := s.AddMemory(t.Context(), p, fact("x")); !errors.Is(err, persistence.ErrMemoryPlace) {
-			t.Errorf("add to %v: %v, want %v", p, err, persistence.ErrMemoryPlace)
+		if _, err := s.AddMemory(t.Context(), p, fact("x")); !errors.Is(err, persistence.ErrNoMemory) {
+			t.Errorf("add to %v: %v, want %v", p, err, persistence.ErrNoMemory)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func split(text string) []word {
 	var out []word
 	eachRun(text, func(run string, at int, dense, _ bool) {
 		if !dense {
-			if w := fold(run); w != "" {
+			if w := normalize(run); w != "" {
 				out = append(out, word{w, at})
 			}
 			return
@@ -78,8 +78,8 @@ func split(text string) []word {
 	return out
 }
 
-// fold normalises case, width and accents of a word.
-func fold(s string) string {
+// normalize normalises case, width and accents of a word.
+func normalize(s string) string {
 	ascii := true
 	for i := range len(s) {
 		ascii = ascii && s[i] < utf8.RuneSelf
@@ -156,7 +156,7 @@ func parseQuery(text string) []term {
 			open = false
 			return
 		}
-		w := fold(run)
+		w := normalize(run)
 		switch {
 		case w == "":
 		case open && whole:

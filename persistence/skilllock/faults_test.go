@@ -34,5 +34,5 @@ func TestTheFolderIsForced(t *testing.T) {
 	if err := s.ApproveSkill(t.Context(), approval("a", "1")); err != nil {
 		t.Fatal(err)
 	}
-	r.Forced(t, state)
+	r.Fsynced(t, state)
 }

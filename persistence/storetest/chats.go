@@ -34,7 +34,7 @@ func testRewrite(s *suite) {
 	}))
 	want := journal.Snapshot{History: []uimessage.Message{summary("s1"), edited, Turn(6)}, Journal: Facts(1, 2), Meta: metaOf(9)}
 	same(t, "snapshot", want, load(t, c))
-	must(t, c.Fold(t.Context(), journal.Fold{History: []uimessage.Message{Turn(7), edited}, Meta: metaOf(9)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: []uimessage.Message{Turn(7), edited}, Meta: metaOf(9)}))
 	want.History, want.Journal = append(want.History, Turn(7)), nil
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
@@ -160,7 +160,7 @@ func testChats(s *suite) {
 		case 1:
 			must(t, c.Append(t.Context(), Facts(1, 1)...))
 		default:
-			must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(1)}))
+			must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(1)}))
 		}
 		want = append(want, k)
 	}
@@ -234,7 +234,7 @@ func testClosed(s *suite) {
 		_, reading := closed.ReadArchive(background(), "x")
 		refused := []error{
 			loading, reading, closed.Append(background(), Facts(1, 1)...), closed.Note(background(), Facts(1, 1)...),
-			closed.AppendHistory(background(), Turn(2)), closed.Fold(background(), journal.Fold{}),
+			closed.AppendHistory(background(), Turn(2)), closed.Checkpoint(background(), journal.Checkpoint{}),
 			closed.Rewrite(background(), journal.Rewrite{}), closed.Wake(background()), closed.Rest(background()),
 		}
 		for _, err := range closed.Ledger(background()) {
@@ -275,8 +275,8 @@ func testParallel(s *suite) {
 			}
 			for n := 1; n <= each; n++ {
 				at := int64(n)
-				fold := journal.Fold{Ledger: Entries(at, at), Meta: metaOf(at)}
-				err := errors.Join(c.Wake(t.Context()), c.AppendHistory(t.Context(), Turn(n)), c.Append(t.Context(), Facts(at, at)...), c.Fold(t.Context(), fold))
+				checkpoint := journal.Checkpoint{Ledger: Entries(at, at), Meta: metaOf(at)}
+				err := errors.Join(c.Wake(t.Context()), c.AppendHistory(t.Context(), Turn(n)), c.Append(t.Context(), Facts(at, at)...), c.Checkpoint(t.Context(), checkpoint))
 				if err != nil {
 					t.Error(err)
 				}

@@ -48,25 +48,25 @@ func testContexts(s *suite) {
 	}
 }
 
-// What was folded can be read beside the chat's handle, and by nobody of another chat.
-func testFolded(s *suite) {
+// What was compacted can be read beside the chat's handle, and by nobody of another chat.
+func testArchiveReader(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
 	must(t, c.AppendHistory(t.Context(), Turns(1, 5)...))
 	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
 	for range 2 { // with the handle open, and after a crash
-		folded, ok := s.Store.(persistence.FoldedReader)
+		archived, ok := s.Store.(persistence.ArchiveReader)
 		if !ok {
 			t.Fatal("the store reads no archives")
 		}
-		got, err := folded.ReadFolded(t.Context(), key, "first")
+		got, err := archived.ReadArchive(t.Context(), key, "first")
 		must(t, err)
-		same(t, "folded turns", words(Turns(1, 2)), words(got))
+		same(t, "archived turns", words(Turns(1, 2)), words(got))
 		for _, id := range []string{"second", "", "../archive/first", "first.json"} {
-			_, err = folded.ReadFolded(t.Context(), key, id)
+			_, err = archived.ReadArchive(t.Context(), key, id)
 			wantError(t, err, persistence.ErrNotFound, true)
 		}
-		_, err = folded.ReadFolded(t.Context(), "cli-chat-nobody", "first")
+		_, err = archived.ReadArchive(t.Context(), "cli-chat-nobody", "first")
 		wantError(t, err, persistence.ErrNotFound, true)
 		s.again()
 	}

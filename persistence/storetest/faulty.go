@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Hook does one operation of a store, whose name is open, load, append, note, history, fold,
+// Hook does one operation of a store, whose name is open, load, append, note, history, checkpoint,
 // ledger, rewrite, archive, wake or rest. do does what the store underneath does; a hook that
 // returns an error without calling it is a fault before the operation, and one that returns
 // another error than do is a fault after it. records are those of append and note.
@@ -100,8 +100,8 @@ func (c *faultyChat) AppendHistory(ctx context.Context, turns ...uimessage.Messa
 	return c.change("history", nil, func() error { return c.Chat.AppendHistory(ctx, turns...) })
 }
 
-func (c *faultyChat) Fold(ctx context.Context, fold journal.Fold) error {
-	return c.change("fold", nil, func() error { return c.Chat.Fold(ctx, fold) })
+func (c *faultyChat) Checkpoint(ctx context.Context, checkpoint journal.Checkpoint) error {
+	return c.change("checkpoint", nil, func() error { return c.Chat.Checkpoint(ctx, checkpoint) })
 }
 
 func (c *faultyChat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {

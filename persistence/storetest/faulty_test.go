@@ -28,7 +28,7 @@ func life(t *testing.T, s persistence.Store) error {
 		func() error { return c.AppendHistory(ctx, storetest.Turn(1)) },
 		func() error { return c.Append(ctx, storetest.Facts(1, 2)...) },
 		func() error { return c.Note(ctx, storetest.Facts(3, 3)...) },
-		func() error { return c.Fold(ctx, journal.Fold{Ledger: storetest.Entries(1, 2)}) },
+		func() error { return c.Checkpoint(ctx, journal.Checkpoint{Ledger: storetest.Entries(1, 2)}) },
 		func() error { return c.Rewrite(ctx, journal.Rewrite{ArchiveID: "x", To: 1}) },
 		func() error { _, err := c.ReadArchive(ctx, "x"); return err },
 		func() error { return c.Rest(ctx) },

@@ -59,12 +59,12 @@ func testNumbers(s *suite) {
 	must(t, c.Append(t.Context(), Facts(1, 3)...))
 	refused(Facts(3, 4)...)
 	refused(Facts(4, 4)[0], Facts(4, 4)[0])
-	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(3)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(3)}))
 	refused(Facts(2, 2)...)
 	c, _ = s.again()
 	refused(Facts(3, 3)...)
 	must(t, c.Append(t.Context(), Facts(4, 4)...))
-	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(7), Rest: Facts(6, 7)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(7), Rest: Facts(6, 7)}))
 	refused(Facts(7, 8)...)
 	must(t, c.Append(t.Context(), Facts(8, 8)...))
 	_, snap := s.again()
@@ -85,10 +85,10 @@ func testHistory(s *suite) {
 	c, snap := s.again()
 	same(t, "history after a crash", want[:3], snap.History)
 	same(t, "journal after a crash", Facts(1, 2), snap.Journal)
-	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(2)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(2)}))
 	must(t, c.AppendHistory(t.Context(), want[3:]...))
 	_, snap = s.again()
-	same(t, "history after fold and append", want, snap.History)
+	same(t, "history after checkpoint and append", want, snap.History)
 	for _, m := range []uimessage.Message{{ID: "", Role: uimessage.RoleUser}, {ID: "x", Role: uimessage.RoleSystem}, {ID: "x"}} {
 		c, _ := s.OpenChat(t.Context(), "refused")
 		if err := c.AppendHistory(t.Context(), m); err == nil {
@@ -148,31 +148,31 @@ func testUnknownFacts(s *suite) {
 	same(t, "journal", want, snap.Journal)
 }
 
-func testFold(s *suite) {
+func testCheckpoint(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
 	must(t, c.AppendHistory(t.Context(), Turn(1)))
 	must(t, c.Append(t.Context(), Facts(1, 5)...))
-	must(t, c.Fold(t.Context(), journal.Fold{History: []uimessage.Message{Reply(2), Turn(3)}, Ledger: Entries(4, 5), Meta: metaOf(5)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: []uimessage.Message{Reply(2), Turn(3)}, Ledger: Entries(4, 5), Meta: metaOf(5)}))
 	want := journal.Snapshot{History: []uimessage.Message{Turn(1), Reply(2), Turn(3)}, Meta: metaOf(5), LedgerN: 5}
 	same(t, "snapshot", want, load(t, c))
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	same(t, "ledger", Entries(4, 5), ledger(t, c))
 	must(t, c.Append(t.Context(), Facts(6, 7)...))
-	must(t, c.Fold(t.Context(), journal.Fold{Ledger: Entries(7, 7), Meta: metaOf(7)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: Entries(7, 7), Meta: metaOf(7)}))
 	want.Meta, want.LedgerN = metaOf(7), 7
 	c, snap = s.again()
-	same(t, "snapshot after the second fold", want, snap)
-	same(t, "ledger after the second fold", slices.Concat(Entries(4, 5), Entries(7, 7)), ledger(t, c))
+	same(t, "snapshot after the second checkpoint", want, snap)
+	same(t, "ledger after the second checkpoint", slices.Concat(Entries(4, 5), Entries(7, 7)), ledger(t, c))
 }
 
-func testFoldRest(s *suite) {
+func testCheckpointRest(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
 	must(t, c.Append(t.Context(), Facts(1, 3)...))
 	rest := Facts(4, 6)
-	must(t, c.Fold(t.Context(), journal.Fold{History: Turns(1, 1), Ledger: Entries(2, 3), Meta: metaOf(6), Rest: rest}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: Turns(1, 1), Ledger: Entries(2, 3), Meta: metaOf(6), Rest: rest}))
 	want := journal.Snapshot{History: Turns(1, 1), Journal: rest, Meta: metaOf(6), LedgerN: 3}
 	same(t, "snapshot", want, load(t, c))
 	must(t, c.Append(t.Context(), Facts(7, 7)...))
@@ -180,30 +180,30 @@ func testFoldRest(s *suite) {
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	wantError(t, c.AppendHistory(t.Context(), Turn(9)), persistence.ErrNotCut, true)
-	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(7)}))
+	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(7)}))
 	_, snap = s.again()
 	want.Journal, want.Meta = nil, metaOf(7)
 	same(t, "snapshot after the rest went", want, snap)
 }
 
-func testFoldReplayed(s *suite) {
+func testCheckpointReplayed(s *suite) {
 	t := s.t
-	fold := journal.Fold{History: []uimessage.Message{Turn(1), Reply(2)}, Ledger: Entries(1, 3), Meta: metaOf(3)}
-	want := journal.Snapshot{History: fold.History, Meta: metaOf(3), LedgerN: 3}
+	checkpoint := journal.Checkpoint{History: []uimessage.Message{Turn(1), Reply(2)}, Ledger: Entries(1, 3), Meta: metaOf(3)}
+	want := journal.Snapshot{History: checkpoint.History, Meta: metaOf(3), LedgerN: 3}
 	c, _ := s.open(key)
 	must(t, c.Append(t.Context(), Facts(1, 3)...))
 	for i := range 3 {
-		must(t, c.Fold(t.Context(), fold))
+		must(t, c.Checkpoint(t.Context(), checkpoint))
 		var snap journal.Snapshot
 		c, snap = s.again()
-		same(t, fmt.Sprintf("snapshot after fold %d", i+1), want, snap)
-		same(t, fmt.Sprintf("ledger after fold %d", i+1), Entries(1, 3), ledger(t, c))
+		same(t, fmt.Sprintf("snapshot after checkpoint %d", i+1), want, snap)
+		same(t, fmt.Sprintf("ledger after checkpoint %d", i+1), Entries(1, 3), ledger(t, c))
 	}
 	// A record whose entries are there in part is completed.
-	fold.Ledger = append(Entries(1, 3), journal.LedgerEntry{N: 3, Dir: journal.DirIn, MessageID: "late"})
-	must(t, c.Fold(t.Context(), fold))
+	checkpoint.Ledger = append(Entries(1, 3), journal.LedgerEntry{N: 3, Dir: journal.DirIn, MessageID: "late"})
+	must(t, c.Checkpoint(t.Context(), checkpoint))
 	c, _ = s.again()
-	same(t, "ledger after its last record was completed", fold.Ledger, ledger(t, c))
+	same(t, "ledger after its last record was completed", checkpoint.Ledger, ledger(t, c))
 }
 
 func testLedger(s *suite) {
@@ -211,7 +211,7 @@ func testLedger(s *suite) {
 	c, _ := s.open(key)
 	entries := Entries(1, 400)
 	for i := 0; i < len(entries); i += 100 {
-		must(t, c.Fold(t.Context(), journal.Fold{Ledger: entries[i : i+100], Meta: metaOf(entries[i+99].N)}))
+		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: entries[i : i+100], Meta: metaOf(entries[i+99].N)}))
 	}
 	same(t, "ledger", entries, ledger(t, c))
 	// The chat may be used while its ledger is read, and reading may stop.
@@ -239,7 +239,7 @@ func testCancelled(s *suite) {
 	cancel()
 	wantError(t, c.Append(ctx, Facts(1, 1)...), context.Canceled, true)
 	wantError(t, c.AppendHistory(ctx, Turn(1)), context.Canceled, true)
-	wantError(t, c.Fold(ctx, journal.Fold{}), context.Canceled, true)
+	wantError(t, c.Checkpoint(ctx, journal.Checkpoint{}), context.Canceled, true)
 	must(t, c.Append(t.Context(), Facts(1, 1)...))
 	_, snap := s.again()
 	same(t, "journal", Facts(1, 1), snap.Journal)

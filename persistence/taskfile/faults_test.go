@@ -167,5 +167,5 @@ func TestFoldersOfTasksAreForced(t *testing.T) {
 	if err := errors.Join(l.AddFires(t.Context(), fire(timetable.FireStarted, 1)), l.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r.Forced(t, state, filepath.Join(state, "tasks"), filepath.Join(state, "schedule"))
+	r.Fsynced(t, state, filepath.Join(state, "tasks"), filepath.Join(state, "schedule"))
 }

@@ -24,8 +24,8 @@ const Variable = "SMA_TRUST"
 // maxFile is the longest file that is read.
 const maxFile = 4 << 20
 
-// ErrNoPlace means that there is no folder outside of the project for the store.
-var ErrNoPlace = errors.New("there is no place outside of the folder to remember it: set XDG_STATE_HOME, or give the digest in " + Variable)
+// ErrNoStateDir means that there is no folder outside of the project for the store.
+var ErrNoStateDir = errors.New("there is no place outside of the folder to remember it: set XDG_STATE_HOME, or give the digest in " + Variable)
 
 type content struct {
 	Version int               `json:"version"`
@@ -52,7 +52,7 @@ func Open(env func(string) (string, bool), folder string) (*Store, error) {
 		base = filepath.Join(home, ".local", "state")
 	}
 	if !filepath.IsAbs(base) {
-		return nil, ErrNoPlace
+		return nil, ErrNoStateDir
 	}
 	path := filepath.Join(base, "sma", "trust.json")
 	at, err := resolved(filepath.Dir(path))
@@ -60,7 +60,7 @@ func Open(env func(string) (string, bool), folder string) (*Store, error) {
 		return nil, err
 	}
 	if rel, err := filepath.Rel(folder, at); err != nil || filepath.IsLocal(rel) {
-		return nil, ErrNoPlace
+		return nil, ErrNoStateDir
 	}
 	return &Store{folder: folder, doc: document.File[content]{
 		Path: path, Max: maxFile, Lock: document.NewLock(filepath.Join(filepath.Dir(path), ".trust.lock")), Trust: func(info fs.FileInfo) error { return private(path, info) },
@@ -93,7 +93,7 @@ func Agreed(env func(string) (string, bool), folder, digest string) (bool, error
 		return true, nil
 	}
 	s, err := Open(env, folder)
-	if errors.Is(err, ErrNoPlace) {
+	if errors.Is(err, ErrNoStateDir) {
 		return false, nil
 	}
 	if err != nil {

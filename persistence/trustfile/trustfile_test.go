@@ -102,7 +102,7 @@ func TestStoreWantsAPlaceOutside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := trustfile.Open(environment(tt.env), folder)
-			if ok := err == nil; ok != tt.ok || !ok && !errors.Is(err, trustfile.ErrNoPlace) {
+			if ok := err == nil; ok != tt.ok || !ok && !errors.Is(err, trustfile.ErrNoStateDir) {
 				t.Errorf("got %v, want a place: %v", err, tt.ok)
 			}
 		})

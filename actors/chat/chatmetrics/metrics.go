@@ -125,7 +125,7 @@ func countedOf(s *journal.State, fates map[journal.Fate]int64) Counted {
 func (m *Metrics) Loaded(key messages.ChatKey, s *journal.State) Counted {
 	t := countedOf(s, nil)
 	if m != nil {
-		m.parked.Set(key, len(s.Outbox)-len(t.rows)+len(s.Parked))
+		m.parked.Set(key, len(s.Outbox)-len(t.rows)+len(s.Quarantine))
 		m.recovered.Add(float64(t.open))
 		m.hold(t, 1)
 	}
@@ -144,7 +144,7 @@ func (m *Metrics) Update(key messages.ChatKey, was Counted, s *journal.State) Co
 		}
 	}
 	now := countedOf(s, was.fates)
-	m.parked.Set(key, len(s.Outbox)-len(now.rows)+len(s.Parked))
+	m.parked.Set(key, len(s.Outbox)-len(now.rows)+len(s.Quarantine))
 	m.hold(was, -1)
 	m.hold(now, 1)
 	return now

@@ -14,7 +14,7 @@ import (
 func TestParkedStaysCounted(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	m := chatmetrics.New(reg)
-	parked := journal.State{N: 1, Outbox: []journal.OutboxRow{{Parked: true}, {}}, Parked: []journal.Parked{{}}}
+	parked := journal.State{N: 1, Outbox: []journal.OutboxRow{{Parked: true}, {}}, Quarantine: []journal.Quarantined{{}}}
 	settled := journal.State{N: 2}
 	want := func(when string, n float64) {
 		t.Helper()

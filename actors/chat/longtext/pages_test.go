@@ -81,13 +81,13 @@ func TestLong(t *testing.T) {
 }
 
 func TestWishOf(t *testing.T) {
-	for text, want := range map[string]Wish{
+	for text, want := range map[string]PageRequest{
 		"继续": Next, " 下一页 ": Next, "展开。": Next, "continue": Next, "Next!": Next, "@sample_bot continue": Next,
 		"继续 @sample_bot": Next, "发完整输出": All, "Full Output": All, "": None, "继续说": None, "continue please": None,
 		"next week": None, "@sample_bot": None, "full  output": None, "what next": None, "/next": None, "next @a b": None,
 		strings.Repeat(" ", 200) + "next": Next, strings.Repeat("next ", 40): None,
 	} {
-		if got := WishOf(text); got != want {
+		if got := PageRequestOf(text); got != want {
 			t.Errorf("%q means %q, want %q", text, got, want)
 		}
 	}
@@ -110,7 +110,7 @@ func FuzzPages(f *testing.F) {
 		if read < len(text) {
 			t.Errorf("%d pages hold %d of %d bytes", len(all), read, len(text))
 		}
-		WishOf(text)
+		PageRequestOf(text)
 	})
 }
 

@@ -27,7 +27,7 @@ func TestOutputsOfMessagesWithOneNumber(t *testing.T) {
 		aged = append(aged, messages.AgedTurn{ID: id, Tokens: 10})
 	}
 	counts := journal.Counts{Accepted: 1, Fates: map[journal.Fate]int64{journal.FateAnswered: 1}}
-	if err := w.chat.Fold(context.Background(), journal.Fold{History: history, Meta: journal.Meta{Version: 1, N: 1, Seq: 1, Counts: counts}}); err != nil {
+	if err := w.chat.Checkpoint(context.Background(), journal.Checkpoint{History: history, Meta: journal.Meta{Version: 1, N: 1, Seq: 1, Counts: counts}}); err != nil {
 		t.Fatal(err)
 	}
 	w.load()

@@ -14,8 +14,8 @@ const (
 	// maxTries is how many compactions without a gain a chat may make within triesFor.
 	maxTries = 2
 	triesFor = time.Hour
-	// worthAgain is how many new turns must arrive before a history with nothing to compact is checked again.
-	worthAgain = 4
+	// turnsBeforeRecheck is how many new turns must arrive before a history with nothing to compact is checked again.
+	turnsBeforeRecheck = 4
 	// Further results, set by the chat: the history changed before the summary was ready, or the summary could not be
 	// written.
 	resultChanged, resultUnwritten = "changed", "unwritten"
@@ -32,7 +32,7 @@ type compacting struct {
 	// tries are the times of recent compactions without a gain, in Unix milliseconds, oldest first. They survive
 	// reloads of the state and, through the meta file, restarts, so that loading a chat again allows no more tries.
 	tries []int64
-	ready *readyFold          // nil if no summary is ready
+	ready *readySummary       // nil if no summary is ready
 	aged  []messages.AgedTurn // turns whose large outputs are to be archived
 	size  length.Estimate
 	stale int // number of turns when there was nothing to compact
@@ -40,7 +40,7 @@ type compacting struct {
 
 // compactIfLong starts a compaction if the estimate exceeds the budget. The child then counts exactly.
 func (c *Chat) compactIfLong() {
-	if !c.Compacts || len(c.State.History) < c.compaction.stale+worthAgain || c.compaction.open(c.Now()) >= maxTries {
+	if !c.Compacts || len(c.State.History) < c.compaction.stale+turnsBeforeRecheck || c.compaction.open(c.Now()) >= maxTries {
 		return
 	}
 	if c.compaction.size.Exceeds(c.MaxTokens, c.State.History, c.system.Last()) {
@@ -78,7 +78,7 @@ func (c *Chat) compact(cause messages.Cause) bool {
 		Memory: decision.MemorySection(c.Documents(c.Key).Agent), Extract: cause == messages.CauseOverflow && f.open(c.Now()) >= maxTries,
 	}
 	f.size.Bound(c.State.History, msg.System)
-	msg.Turns, msg.SystemTokens, msg.Whole = c.foldTurns(), f.size.KnownSystem(), c.NoArchive
+	msg.Turns, msg.SystemTokens, msg.Whole = c.compactTurns(), f.size.KnownSystem(), c.NoArchive
 	msg.Reported, msg.Covers = f.size.Reported()
 	f.child, f.id, f.cause, f.began, f.last = "compaction-"+msg.CompactionID, msg.CompactionID, cause, now, ""
 	if n := len(msg.Turns); n > 0 {
@@ -88,13 +88,13 @@ func (c *Chat) compact(cause messages.Cause) bool {
 	return true
 }
 
-// foldTurns returns the history as input for a compaction. A message that the run in progress continues is marked as
+// compactTurns returns the history as input for a compaction. A message that the run in progress continues is marked as
 // one that must stay.
-func (c *Chat) foldTurns() []messages.FoldTurn {
-	out := make([]messages.FoldTurn, len(c.State.History))
+func (c *Chat) compactTurns() []messages.CompactTurn {
+	out := make([]messages.CompactTurn, len(c.State.History))
 	for i, t := range c.State.History {
-		out[i] = messages.FoldTurn{
-			Message: t.Message, Ends: t.Ends(), Held: t.Held() || c.State.Run != nil && t.ID == c.State.Run.MessageID,
+		out[i] = messages.CompactTurn{
+			Message: t.Message, Ends: t.Ends(), Waits: t.Waits() || c.State.Run != nil && t.ID == c.State.Run.MessageID,
 			Summary: t.Meta.Kind == uimessage.KindSummary, Tokens: c.compaction.size.Known(i, t),
 		}
 		if t.Meta.SourceRange != nil {

@@ -43,7 +43,7 @@ type (
 )
 
 // putSummary rewrites the history with the summary in place of its turns.
-func (c *Chat) putSummary(ready *readyFold) {
+func (c *Chat) putSummary(ready *readySummary) {
 	if !c.fits(ready) {
 		c.notCompacted(resultChanged, 0)
 		return
@@ -79,7 +79,7 @@ func named(summary uimessage.Message, archive string) uimessage.Message {
 }
 
 // compacted resets what depended on the old history and reports the compaction.
-func (c *Chat) compacted(ready *readyFold) {
+func (c *Chat) compacted(ready *readySummary) {
 	f := &c.compaction
 	if !ready.shown {
 		// What requests leave out is given by positions, which have changed.

@@ -22,7 +22,7 @@ func (c *Chat) onCompacted(msg messages.CompactionFinished) {
 	if msg.Summary == "" {
 		c.notCompacted(msg.Result, len(msg.Tokens))
 	} else {
-		f.ready = c.readyFold(msg)
+		f.ready = c.readySummary(msg)
 	}
 	c.answerShorten(asked)
 	c.grew = len(c.State.History) > len(msg.Tokens) // there are turns that the child did not see

@@ -10,38 +10,38 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// maxStumbles is how many crashes a message may cause before it is quarantined.
-const maxStumbles = 2
+// maxCrashes is how many crashes a message may cause before it is quarantined.
+const maxCrashes = 2
 
-// Stumble returns the fact that a message crashed the chat. It returns false if the crash cannot be attributed to the
+// CrashOn returns the fact that a message crashed the chat. It returns false if the crash cannot be attributed to the
 // message or to the run in progress.
-func (c *Chat) Stumble(msg any) (fact journal.Stumbled, known bool) {
+func (c *Chat) CrashOn(msg any) (fact journal.Crashed, known bool) {
 	if run := c.State.Run; run != nil {
 		fact.RunID = run.ID
 	}
 	switch msg := msg.(type) {
 	case messages.AcceptIngress:
 		if !c.State.Known(msg.IngressID) {
-			fact = journal.Stumbled{IngressID: msg.IngressID}
+			fact = journal.Crashed{IngressID: msg.IngressID}
 		}
 	case messages.ViewQuery, messages.WatchChat, messages.UnwatchChat, messages.OutboxQuery:
 		return fact, false
 	}
-	return fact, fact != (journal.Stumbled{})
+	return fact, fact != (journal.Crashed{})
 }
 
 // park quarantines an ingress that has crashed the chat repeatedly.
 func (c *Chat) park(msg messages.AcceptIngress, turn journal.Turn) {
 	c.Log(slog.LevelError, "a message is quarantined because the chat panicked over it", "request_id", msg.RequestID, "ingress_id", msg.IngressID)
 	if msg.Verdict != messages.VerdictOpen {
-		c.Settle(msg, turn, journal.FateDeclined, journal.ReasonParked, "")
+		c.Settle(msg, turn, journal.FateDeclined, journal.ReasonQuarantined, "")
 		return
 	}
 	in := c.IngressOf(msg, turn)
 	turn.Metadata = turn.Meta.Append(nil)
-	fact := journal.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.HostRow(msg, turn, c.Text(notices.Failure(journal.ReasonParked, ""), turn))}
+	fact := journal.TurnQuarantined{Turn: turn.Message, Ingress: &in, Rows: c.HostRow(msg, turn, c.Text(notices.Failure(journal.ReasonQuarantined, ""), turn))}
 	c.Offer(fact)
-	c.Answer(messages.IngressAccepted{ChatKey: c.Key, RequestID: msg.RequestID, Declined: journal.ReasonParked})
+	c.Answer(messages.IngressAccepted{ChatKey: c.Key, RequestID: msg.RequestID, Declined: journal.ReasonQuarantined})
 	c.DeliverRows(fact.Rows)
 	c.SettledFrame(turn.ID)
 }
@@ -66,10 +66,10 @@ func (c *Chat) giveUp(run *journal.Run) {
 	var facts []journal.Fact
 	for _, v := range run.Visible {
 		if t, ok := c.State.Turn(v.TurnID); ok {
-			facts = append(facts, journal.TurnParked{Turn: t.Message})
+			facts = append(facts, journal.TurnQuarantined{Turn: t.Message})
 		}
 	}
 	c.Append(facts...)
 	c.PrefixBroken("parked") // the model may have read turns that are no longer shown to it
-	c.finish(journal.ResultFailed, journal.ReasonParked)
+	c.finish(journal.ResultFailed, journal.ReasonQuarantined)
 }

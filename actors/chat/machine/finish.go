@@ -64,8 +64,8 @@ func (c *Chat) finish(result journal.Result, reason string) {
 	c.ended = true
 }
 
-// maxUnfolded is how many records the journal of a busy chat may reach before it is checkpointed.
-const maxUnfolded = 256
+// maxUncheckpointed is how many records the journal of a busy chat may reach before it is checkpointed.
+const maxUncheckpointed = 256
 
 // fates returns how the run's turns ended.
 func (c *Chat) fates(result journal.Result, reason string) []journal.Settled {
@@ -74,7 +74,7 @@ func (c *Chat) fates(result journal.Result, reason string) []journal.Settled {
 		f := journal.Settled{TurnID: v.TurnID, Fate: journal.FateAnswered, RunID: c.State.Run.ID, Reason: reason}
 		switch {
 		case c.aside(v.TurnID):
-			f.Fate, f.Reason = journal.FateDeclined, journal.ReasonParked
+			f.Fate, f.Reason = journal.FateDeclined, journal.ReasonQuarantined
 		case result == journal.ResultStopped:
 			f.Fate = journal.FateStopped
 		case v.Step > 1:
@@ -118,5 +118,5 @@ func (c *Chat) lastRows(m uimessage.Message, result journal.Result, notice strin
 
 // aside reports whether a turn of the run was quarantined.
 func (c *Chat) aside(turnID string) bool {
-	return slices.ContainsFunc(c.State.Parked, func(p journal.Parked) bool { return p.Turn.ID == turnID })
+	return slices.ContainsFunc(c.State.Quarantine, func(p journal.Quarantined) bool { return p.Turn.ID == turnID })
 }

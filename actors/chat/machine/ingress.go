@@ -29,7 +29,7 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	if c.State.Has(turn.ID) { // The id is taken: keep the stored turn, which the model has seen, and rename this one.
 		turn.ID += "~" + c.NewID()
 	}
-	if c.State.IngressStumbles(msg.IngressID) >= maxStumbles {
+	if c.State.IngressCrashes(msg.IngressID) >= maxCrashes {
 		c.park(msg, turn)
 		return
 	}
@@ -38,8 +38,8 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	switch msg.Verdict {
 	case messages.VerdictOpen:
 		switch {
-		case c.State.Known(messages.TakenBackID(turn.Meta.MessageID)):
-			c.Settle(msg, turn, journal.FateStopped, decision.ReasonTakenBack, "") // the recall arrived first
+		case c.State.Known(messages.RecallID(turn.Meta.MessageID)):
+			c.Settle(msg, turn, journal.FateStopped, decision.ReasonRecalled, "") // the recall arrived first
 		case msg.EditOf != "" && c.unchanged(turn):
 			c.Settle(msg, turn, journal.FateIgnored, "unchanged", "")
 		case turn.Meta.Depth > maxDepth:
@@ -55,7 +55,7 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 		c.quoted.Overhear(c.IngressOf(msg, turn), turn)
 	case messages.VerdictRefused:
 		c.Settle(msg, turn, journal.FateDeclined, msg.Reason, msg.Notice)
-	case messages.VerdictTakenBack:
+	case messages.VerdictRecalled:
 		c.takeBack(msg, turn)
 	case messages.VerdictCommand:
 		if !c.requests.DecideInWords(msg, turn) {

@@ -90,7 +90,7 @@ func TestQuotesReadLittle(t *testing.T) {
 			l := &longLedger{n: all, at: func(n int64) journal.LedgerEntry {
 				e := journal.LedgerEntry{N: n, TS: n, Dir: journal.DirIn, MessageID: fmt.Sprint(n), Fate: journal.FateIgnored, Text: fmt.Sprint(n)}
 				if n == tt.taken {
-					e.MessageID, e.Text, e.Reason = fmt.Sprint(n-1), "", decision.ReasonTakenBack
+					e.MessageID, e.Text, e.Reason = fmt.Sprint(n-1), "", decision.ReasonRecalled
 				}
 				if n < tt.words {
 					e.Dir = journal.DirOut

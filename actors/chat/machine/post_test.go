@@ -26,7 +26,7 @@ func TestPostedWordsLetAnAnswerContinue(t *testing.T) {
 		Now: time.Unix(2, 0), NewID: func(time.Time) string { return "x" }, Msg: messages.PostWords{ChatKey: "telegram-chat-1", PostID: "p", Text: "Good morning."},
 	})
 	next := p.Commit()
-	if last, _ := next.State.Turn("a1"); !next.State.IsLast("a1") || !last.GoesOn() || len(next.State.Pending()) != 1 {
+	if last, _ := next.State.Turn("a1"); !next.State.IsLast("a1") || !last.Continues() || len(next.State.Pending()) != 1 {
 		t.Errorf("the history ends with another message, or %d messages are to be sent", len(next.State.Pending()))
 	}
 }

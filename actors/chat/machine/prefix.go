@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// readyFold is a summary that is applied when the run ends.
-type readyFold struct {
+// readySummary is a summary that is applied when the run ends.
+type readySummary struct {
 	to      int
 	hash    string
 	summary uimessage.Message
@@ -17,19 +17,19 @@ type readyFold struct {
 	shown bool
 }
 
-// readyFold builds the turn of the summary.
-func (c *Chat) readyFold(msg messages.CompactionFinished) *readyFold {
+// readySummary builds the turn of the summary.
+func (c *Chat) readySummary(msg messages.CompactionFinished) *readySummary {
 	meta := c.PlainMeta()
 	meta.Kind, meta.Source, meta.SourceRange, meta.RequestID = uimessage.KindSummary, uimessage.SourceCompact, &msg.Range, msg.CompactionID
 	meta.Tokens, meta.UserID = int64(msg.SummaryTokens), c.AuthorOf(c.State.History[:min(msg.To, len(c.State.History))])
-	return &readyFold{to: msg.To, hash: msg.Hash, done: msg, summary: uimessage.Message{
+	return &readySummary{to: msg.To, hash: msg.Hash, done: msg, summary: uimessage.Message{
 		ID: "a:" + string(c.Key) + ":" + c.NewID(), Role: uimessage.RoleAssistant,
 		Parts: []uimessage.Part{uimessage.Text{Text: msg.Summary}}, Metadata: meta.Append(nil),
 	}}
 }
 
 // fits reports whether the summarized turns are still unchanged at the head of the history.
-func (c *Chat) fits(ready *readyFold) bool {
+func (c *Chat) fits(ready *readySummary) bool {
 	if ready.to > len(c.State.History) {
 		return false
 	}

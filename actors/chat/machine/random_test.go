@@ -187,7 +187,7 @@ func (w *world) compacted(name string, msg messages.Compact) {
 	done := messages.CompactionFinished{ChatKey: testChat, CompactionID: msg.CompactionID, Result: messages.ResultNothing, System: 10}
 	to := 0
 	for i, t := range msg.Turns {
-		if t.Held {
+		if t.Waits {
 			break
 		}
 		if t.Ends && i < len(msg.Turns)-1 {
@@ -204,7 +204,7 @@ func (w *world) compacted(name string, msg messages.Compact) {
 		for i := range turns {
 			turns[i] = msg.Turns[i].Message
 		}
-		done.Result, done.To, done.Hash, done.Summary, done.SummaryTokens = messages.ResultFolded, to, messages.PrefixHash(turns), "So far.", 5
+		done.Result, done.To, done.Hash, done.Summary, done.SummaryTokens = messages.ResultCompacted, to, messages.PrefixHash(turns), "So far.", 5
 		done.Range = uimessage.SourceRange{FromID: turns[0].ID, ToID: turns[to-1].ID, Count: int64(to)}
 	}
 	w.decide(done, name, name)

@@ -13,7 +13,7 @@ import (
 // has no effect.
 func (c *Chat) takeBack(msg messages.AcceptIngress, turn journal.Turn) {
 	gone, facts := c.withdrawn(msg.EditOf)
-	facts = append(facts, journal.IngressSettled{Ingress: c.IngressOf(msg, turn), Fate: journal.FateIgnored, Reason: decision.ReasonTakenBack})
+	facts = append(facts, journal.IngressSettled{Ingress: c.IngressOf(msg, turn), Fate: journal.FateIgnored, Reason: decision.ReasonRecalled})
 	c.Offer(facts...)
 	c.quoted.TakeBack(msg.EditOf)
 	c.Answer(messages.IngressAccepted{ChatKey: c.Key, RequestID: msg.RequestID, TurnID: turn.ID})
@@ -31,7 +31,7 @@ func (c *Chat) withdrawn(messageID string) (turnID string, facts []journal.Fact)
 		return "", nil
 	}
 	t := unseen[i]
-	fate := journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: decision.ReasonTakenBack}
+	fate := journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: decision.ReasonRecalled}
 	if c.State.Run != nil { // it is queued in the lane and leaves it
 		return t.ID, []journal.Fact{journal.TurnsSettled{Fates: []journal.Settled{fate}}}
 	}
@@ -41,7 +41,7 @@ func (c *Chat) withdrawn(messageID string) (turnID string, facts []journal.Fact)
 	facts = append(facts, journal.TurnReplaced{Turn: blank})
 	if len(unseen) == 1 {
 		facts = append(facts, journal.RunFinished{
-			RunID: "r_" + c.NewID(), Message: c.nothingSaid(decision.ReasonTakenBack, fate), Result: journal.ResultStopped, Reason: decision.ReasonTakenBack,
+			RunID: "r_" + c.NewID(), Message: c.nothingSaid(decision.ReasonRecalled, fate), Result: journal.ResultStopped, Reason: decision.ReasonRecalled,
 			Fates: []journal.Settled{fate},
 		})
 	}

@@ -37,12 +37,12 @@ func (c *Chat) recover() {
 func (c *Chat) resume() {
 	run := c.State.Run
 	c.Log(slog.LevelInfo, "a run was interrupted", "run_id", run.ID, "request_id", run.RequestID, "attempt", run.Attempt, "step", run.Step)
-	if c.State.RunStumbles(run.ID) < maxStumbles {
+	if c.State.RunCrashes(run.ID) < maxCrashes {
 		c.setRun(run, "")
 	}
 	age := c.Ago(time.UnixMilli(run.Last))
 	switch {
-	case c.State.RunStumbles(run.ID) >= maxStumbles:
+	case c.State.RunCrashes(run.ID) >= maxCrashes:
 		c.giveUp(run)
 	case run.Stop != nil:
 		c.finish(journal.ResultStopped, "stopped")

@@ -48,7 +48,7 @@ func (c *Chat) quiet() bool {
 func (c *Chat) undecided() bool {
 	turn, continues := c.State.Continues()
 	_, _, _, switching := c.State.Switching()
-	return continues || switching || turn.GoesOn() || len(c.State.OpenRequests()) > 0 || len(c.State.Due()) > 0 || len(c.State.Referrals) > 0 || c.requests.OutcomesOwed() > 0
+	return continues || switching || turn.Continues() || len(c.State.OpenRequests()) > 0 || len(c.State.Due()) > 0 || len(c.State.Referrals) > 0 || c.requests.OutcomesOwed() > 0
 }
 
 func (c *Chat) askPassivate(msg messages.AskPassivate) {

@@ -35,7 +35,7 @@ func (c *Chat) whatFollows() {
 		c.grew = false
 		c.compactIfLong()
 	}
-	c.memory.Remember(c.compaction.running(), c.foldTurns)
+	c.memory.Remember(c.compaction.running(), c.compactTurns)
 	if bytes, changed := c.size.Weigh(c.State.History); changed {
 		c.Effect(decision.Report{Msg: messages.ChatSized{ChatKey: c.Key, Bytes: bytes}})
 	}
@@ -47,7 +47,7 @@ func (c *Chat) whatFollows() {
 func (c *Chat) nextRun() {
 	if c.ended {
 		c.ended, c.grew = false, true
-		if c.State.OpenTurns() > 0 || c.State.Unfolded() > maxUnfolded {
+		if c.State.OpenTurns() > 0 || c.State.Uncheckpointed() > maxUncheckpointed {
 			c.Checkpoint()
 		}
 	}
@@ -62,9 +62,9 @@ func (c *Chat) nextRun() {
 		c.rest()
 		c.drained()
 	case c.files.FetchAll(): // continues when the files have arrived
-	case (open || continues || turn.GoesOn() || len(due) > 0) && c.paused():
+	case (open || continues || turn.Continues() || len(due) > 0) && c.paused():
 		c.rest()
-	case continues || turn.GoesOn():
+	case continues || turn.Continues():
 		c.continueRun(turn)
 	case len(due) > 0:
 		c.beginOutcome(due)
@@ -235,7 +235,7 @@ func (c *Chat) toolDone(msg messages.ToolDone) {
 		return
 	}
 	fact := journal.ToolFinished{RunID: c.RunID, MessageID: c.State.Run.MessageID, Part: part, Final: msg.Final, Switch: msg.Switch, Skill: msg.Skill}
-	c.Facts(msg.Forced || msg.Skill.Name != "", []journal.Fact{fact})
+	c.Facts(msg.Durable || msg.Skill.Name != "", []journal.Fact{fact})
 	result := "ok"
 	if msg.Failed {
 		result = "error"

@@ -56,7 +56,7 @@ func (w *world) act() {
 		if w.rnd.IntN(4) == 0 {
 			chunks = []uistream.Chunk{uistream.ToolOutputError{ToolCallID: id, ErrorText: "it broke"}}
 		}
-		done := messages.ToolDone{RunID: r.id, CallID: id, Chunks: chunks, Forced: w.rnd.IntN(2) == 0, Final: w.rnd.IntN(12) == 0}
+		done := messages.ToolDone{RunID: r.id, CallID: id, Chunks: chunks, Durable: w.rnd.IntN(2) == 0, Final: w.rnd.IntN(12) == 0}
 		if w.rnd.IntN(15) == 0 {
 			done.Switch = messages.ContextSwitch{Kind: messages.ContextNew, ID: fmt.Sprintf("c_20260101_%06d", w.ids), Title: "another"}
 		}

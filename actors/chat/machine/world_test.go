@@ -231,8 +231,8 @@ func (w *world) write(p machine.Plan) (first bool, err error) {
 		switch {
 		case one.Turn != nil:
 			err = w.chat.AppendHistory(ctx, *one.Turn)
-		case one.Fold != nil:
-			err = w.chat.Fold(ctx, *one.Fold)
+		case one.Checkpoint != nil:
+			err = w.chat.Checkpoint(ctx, *one.Checkpoint)
 		case one.Rewrite != nil:
 			err = w.chat.Rewrite(ctx, *one.Rewrite)
 		case one.Durable:
@@ -346,7 +346,7 @@ func digest(s *journal.State) string {
 		fmt.Fprintf(&b, "asks %s #%d\n", a.Request.ID, a.Request.N)
 	}
 	counts := s.Counts()
-	fmt.Fprintf(&b, "%d parked, %d accepted, %d open, %v", len(s.Parked), counts.Accepted, s.OpenTurns(), fates(s.Fates()))
+	fmt.Fprintf(&b, "%d parked, %d accepted, %d open, %v", len(s.Quarantine), counts.Accepted, s.OpenTurns(), fates(s.Fates()))
 	return b.String()
 }
 

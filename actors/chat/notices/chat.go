@@ -37,8 +37,8 @@ func LaneFull() Text {
 	}
 }
 
-// Unheard says why a voice message was not transcribed, by the reasons of package speech.
-func Unheard(reason string) Text {
+// NoTranscript says why a voice message was not transcribed, by the reasons of package speech.
+func NoTranscript(reason string) Text {
 	switch reason {
 	case "long":
 		return Text{"I did not listen to this voice message: it is too long. A shorter one works, or text.", "这条语音太长，我没有听。请发短一些的，或者发文字。"}

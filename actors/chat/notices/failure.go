@@ -219,7 +219,7 @@ func Failure(reason, at string) Text {
 		return Text{"I stopped: I kept making the same tool call without getting further.", "已停止：我在重复同样的工具调用，没有进展。"}
 	case "schema_failures":
 		return Text{"I stopped: I kept calling tools in ways that they cannot take.", "已停止：我多次用错误的参数调用工具。"}
-	case journal.ReasonParked:
+	case journal.ReasonQuarantined:
 		return Text{
 			"I could not handle a message here and put it aside; everything else goes on. The operator finds it with sma outbox list.",
 			"有一条消息我无法处理，已搁置，其他消息不受影响。管理员可以用 sma outbox list 查看。",

@@ -15,7 +15,7 @@ const secret nametree.Kind = 1
 
 // kind is that of the command sandbox, the most expensive one.
 func kind(name string) nametree.Kind {
-	if secretfile.Named(secretfile.Fold(name)) {
+	if secretfile.Named(secretfile.Normalize(name)) {
 		return secret
 	}
 	return 0

@@ -42,7 +42,7 @@ func Suite(t *testing.T, s Service) {
 	t.Run("retries", s.retries)
 	t.Run("silence", s.silence)
 	t.Run("stops", s.stops)
-	t.Run("crowd", s.crowd)
+	t.Run("crowd", s.manyCalls)
 	t.Run("habits", s.habits)
 }
 
@@ -211,8 +211,8 @@ func (s Service) stops(t *testing.T) {
 	}
 }
 
-// crowd makes many calls at once.
-func (s Service) crowd(t *testing.T) {
+// manyCalls makes many calls at once.
+func (s Service) manyCalls(t *testing.T) {
 	const calls = 30
 	steps := make([]Step, calls)
 	for i := range steps {

@@ -117,7 +117,7 @@ func TestEveryRequestIsSettled(t *testing.T) {
 	counted := Use{100, 40, 10, 60 + 4 + 100} // the service counts reasoning in the total only
 	// A text of 100 bytes is taken for 50 tokens, and the heard 10 bytes for 5.
 	estimated := Use{50, 0, 5, 100}
-	unheard := Use{50, 0, 0, 50}
+	unanswered := Use{50, 0, 0, 50}
 	busy := wired{status: 503, pieces: []string{saysNo}}
 	for _, tt := range []struct {
 		name    string
@@ -134,10 +134,10 @@ func TestEveryRequestIsSettled(t *testing.T) {
 		{name: "cut", answers: []wired{{status: 200, pieces: []string{saysTen}, cut: true}}, want: []Use{estimated}, reason: model.ReasonCut},
 		{name: "the reader stops", answers: []wired{{status: 200, pieces: []string{saysTen}, hangs: true}}, stop: true, want: []Use{estimated}},
 		{name: "stopped from outside", answers: []wired{{status: 200, pieces: []string{saysTen}, hangs: true}}, cancel: time.Second, want: []Use{estimated}, reason: model.ReasonInternal},
-		{name: "silent", answers: []wired{{status: 200, hangs: true}}, want: []Use{unheard}, reason: model.ReasonIdle},
+		{name: "silent", answers: []wired{{status: 200, hangs: true}}, want: []Use{unanswered}, reason: model.ReasonIdle},
 		{name: "refused, then answered", answers: []wired{busy, busy, ok}, want: []Use{{}, {}, counted}},
-		{name: "a gateway gives up, then answered", answers: []wired{{status: 504, pieces: []string{saysNo}}, ok}, want: []Use{unheard, counted}},
-		{name: "reset after it was sent", answers: []wired{{}, ok}, want: []Use{unheard, counted}},
+		{name: "a gateway gives up, then answered", answers: []wired{{status: 504, pieces: []string{saysNo}}, ok}, want: []Use{unanswered, counted}},
+		{name: "reset after it was sent", answers: []wired{{}, ok}, want: []Use{unanswered, counted}},
 		{name: "never sent", answers: []wired{{unsent: true}, ok}, want: []Use{{}, counted}},
 		{name: "the fallback answers", answers: []wired{{status: 401, pieces: []string{saysNo}}, ok}, want: []Use{{}, counted}},
 		{name: "a limit refuses", admits: -1, reason: model.ReasonBudget("runTokens", false)},

@@ -45,7 +45,7 @@ func (r *retrier) next(err *model.Error) (wait time.Duration, ok bool) {
 	if r.hasNext && err.Reason == model.ReasonNetwork && r.attempts >= unreachedAttempts {
 		return 0, false
 	}
-	if r.attempts >= r.max || !err.Retryable || errors.Is(err, errUnheard) || err.RetryAfter > r.maxWait {
+	if r.attempts >= r.max || !err.Retryable || errors.Is(err, errNoBeginning) || err.RetryAfter > r.maxWait {
 		return 0, false
 	}
 	if err.RetryAfter > 0 {

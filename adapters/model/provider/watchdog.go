@@ -25,8 +25,8 @@ type watchdog struct {
 	detach func() bool
 }
 
-// errUnheard is wrapped by the error of an answer that did not begin in time.
-var errUnheard = errors.New("no word of an answer")
+// errNoBeginning is wrapped by the error of an answer that did not begin in time.
+var errNoBeginning = errors.New("no word of an answer")
 
 // newWatchdog returns a context that ends with the caller's, or if the answer does not begin within
 // first, or later no byte arrives for idle. Call stop or drain at the end.
@@ -40,7 +40,7 @@ func newWatchdog(caller context.Context, first, idle time.Duration) (context.Con
 	w.timer = time.AfterFunc(first, func() {
 		silent := &model.Error{Reason: model.ReasonIdle, Retryable: true, Message: "the answer fell silent"}
 		if !w.began.Load() {
-			silent.Message, silent.Err = "the model said nothing for "+first.String(), errUnheard
+			silent.Message, silent.Err = "the model said nothing for "+first.String(), errNoBeginning
 		}
 		cancel(silent)
 	})

@@ -67,7 +67,7 @@ func (s *Store) Redeem(ctx context.Context, bot, code string, by platform.Person
 // waits for the decision. While an earlier request is pending, it returns that one and fresh is
 // false: of several messages the first one waits. The code is empty for a group that the bot has
 // left since.
-func (s *Store) Request(ctx context.Context, bot string, w platform.Wish) (code string, fresh bool, err error) {
+func (s *Store) Request(ctx context.Context, bot string, w platform.AccessRequest) (code string, fresh bool, err error) {
 	if w.Who.ID == "" {
 		return "", false, errors.New("access: a person without an id")
 	}
@@ -187,10 +187,10 @@ func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Ch
 	return who, ok, nil
 }
 
-// Guests returns the owner, the pending requests, and the people who were just given access.
-func (s *Store) Guests(bot string) platform.Guests {
+// AccessState returns the owner, the pending requests, and the people who were just given access.
+func (s *Store) AccessState(bot string) platform.AccessState {
 	a := s.Account(bot)
-	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals, Ended: a.Ended}
+	return platform.AccessState{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals, Ended: a.Ended}
 }
 
 // Waits returns who made the pending request with a code.

@@ -22,7 +22,7 @@ var _ interface {
 	Role(bot, person string) string
 	GroupAllowed(bot, chat string) bool
 	Redeem(ctx context.Context, bot, code string, by platform.Person) (string, error)
-	Request(ctx context.Context, bot string, w platform.Wish) (string, bool, error)
+	Request(ctx context.Context, bot string, w platform.AccessRequest) (string, bool, error)
 	Approve(ctx context.Context, bot, code string) (platform.Person, bool, error)
 	AllowGroup(ctx context.Context, bot, chat, title, by string) error
 } = (*access.Store)(nil)
@@ -168,7 +168,7 @@ func TestStrangersAskOnceAnHour(t *testing.T) {
 	ctx := t.Context()
 	request := func() (string, bool) {
 		t.Helper()
-		code, fresh, err := s.Request(ctx, bot, platform.Wish{Who: person("7")})
+		code, fresh, err := s.Request(ctx, bot, platform.AccessRequest{Who: person("7")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	s, _, _ := open(t)
 	var err error
 	for i := 0; i < 1000 && err == nil; i++ {
-		_, _, err = s.Request(t.Context(), bot, platform.Wish{Who: person(strings.Repeat("1", i+1))})
+		_, _, err = s.Request(t.Context(), bot, platform.AccessRequest{Who: person(strings.Repeat("1", i+1))})
 	}
 	if !errors.Is(err, access.ErrCrowded) {
 		t.Errorf("got %v", err)
@@ -311,7 +311,7 @@ func TestSettle(t *testing.T) {
 	if _, err := s.Redeem(t.Context(), bot, code, platform.Person{ID: "1", Name: "Ann"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []platform.Wish{{Who: platform.Person{ID: "2", Name: "Ben"}}, {Who: platform.Person{ID: "-3", Name: "Garden"}, Group: true}, {Who: platform.Person{ID: "4", Name: "Cleo"}}} {
+	for _, w := range []platform.AccessRequest{{Who: platform.Person{ID: "2", Name: "Ben"}}, {Who: platform.Person{ID: "-3", Name: "Garden"}, Group: true}, {Who: platform.Person{ID: "4", Name: "Cleo"}}} {
 		if _, _, err := s.Request(t.Context(), bot, w); err != nil {
 			t.Fatal(err)
 		}

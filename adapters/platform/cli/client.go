@@ -145,8 +145,8 @@ func (c *Client) Send(ctx context.Context, chat, id, text string, files ...File)
 
 // The codes of refusals of an id that was used before.
 const (
-	CodeReused = "key_reused" // for another message
-	CodeFolded = "folded"     // for a message whose answer is not in the history any more, or that had none
+	CodeReused    = "key_reused" // for another message
+	CodeCompacted = "compacted"  // for a message whose answer is not in the history any more, or that had none
 )
 
 // keyOf is the header by which the host takes a message once.

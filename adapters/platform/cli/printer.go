@@ -34,22 +34,22 @@ type printer struct {
 	whole bool
 	style *markup.Renderer // nil means no colors
 
-	message string // the message being shown
-	said    string // its text so far
-	pending string // text that is not a complete block yet
-	midLine bool
-	run     string
-	begun   map[string]bool   // messages that were shown, or have begun to be
-	names   map[string]string // tool names by call
-	held    map[string]string // lines of calls that ask; shown with the outcome if the request was not
-	asked   map[string]bool   // requests that were shown
-	shown   map[string]bool   // calls whose outcome was shown
-	mine    map[string]bool   // turns that were typed here
+	message      string // the message being shown
+	said         string // its text so far
+	pending      string // text that is not a complete block yet
+	midLine      bool
+	run          string
+	begun        map[string]bool   // messages that were shown, or have begun to be
+	names        map[string]string // tool names by call
+	waitingCalls map[string]string // lines of calls that ask; shown with the outcome if the request was not
+	asked        map[string]bool   // requests that were shown
+	shown        map[string]bool   // calls whose outcome was shown
+	mine         map[string]bool   // turns that were typed here
 }
 
 func newPrinter(out io.Writer, w words, screen *Screen) *printer {
 	p := &printer{
-		out: out, words: w, names: map[string]string{}, held: map[string]string{}, asked: map[string]bool{},
+		out: out, words: w, names: map[string]string{}, waitingCalls: map[string]string{}, asked: map[string]bool{},
 		shown: map[string]bool{}, mine: map[string]bool{}, begun: map[string]bool{},
 	}
 	if screen != nil {
@@ -156,7 +156,7 @@ func (p *printer) chunks(list []uistream.Chunk) {
 	}
 	for _, c := range list {
 		if call, ok := c.(uistream.ToolInputAvailable); ok && asks[call.ToolCallID] && p.names[call.ToolCallID] == "" {
-			p.names[call.ToolCallID], p.held[call.ToolCallID] = call.ToolName, callLine(call.ToolName, call.Input)
+			p.names[call.ToolCallID], p.waitingCalls[call.ToolCallID] = call.ToolName, callLine(call.ToolName, call.Input)
 		}
 		p.chunk(c)
 	}
@@ -226,7 +226,7 @@ func (p *printer) requests(m uimessage.Message) {
 			continue
 		}
 		p.asked[r.ID] = true
-		delete(p.held, r.CallID)
+		delete(p.waitingCalls, r.CallID)
 		p.note(p.words.request(r, call))
 	}
 }
@@ -239,7 +239,7 @@ func (p *printer) sent(c uistream.ToolOutputAvailable) {
 	}
 	for _, f := range sentFiles(p.names[c.ToolCallID], c.Output) {
 		p.shown[key], p.shown[c.ToolCallID] = true, true
-		delete(p.held, c.ToolCallID)
+		delete(p.waitingCalls, c.ToolCallID)
 		p.note("  = " + f.Line(p.words.chinese))
 	}
 }
@@ -249,8 +249,8 @@ func (p *printer) outcome(call, text string) {
 		return
 	}
 	p.shown[call] = true
-	if line, held := p.held[call]; held {
-		delete(p.held, call)
+	if line, held := p.waitingCalls[call]; held {
+		delete(p.waitingCalls, call)
 		p.note(line)
 	}
 	p.note(text)
@@ -272,7 +272,7 @@ func (p *printer) end(e Event) {
 		return
 	}
 	clear(p.names)
-	clear(p.held)
+	clear(p.waitingCalls)
 	clear(p.shown)
 	switch e.Result {
 	case "stopped":

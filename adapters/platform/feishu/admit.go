@@ -16,7 +16,7 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 	in.Sender.Language = writtenIn(in)
 	private := f.Private()
 	if f.FromPerson() {
-		f.Role, f.Allowed = p.admission.Standing(in, private)
+		f.Role, f.Allowed = p.admission.RoleOf(in, private)
 	}
 	if in.Kind == platform.KindCommand && in.Command.Name == "allow" && f.Role == platform.RoleOwner && f.Addressed == botkit.AddressedNot {
 		f.Addressed = botkit.AddressedCommand // the owner need not mention the bot to give the group access
@@ -32,7 +32,7 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 	}
 	in = p.admission.Admit(ctx, botkit.Request{Raw: raw, In: in, Facts: f, Listed: r.Listed, Say: say})
 	if private && in.Gate.Open {
-		p.admission.Met(ctx, in)
+		p.admission.RecordOwnersChat(ctx, in)
 	}
 	if in.Sender.Language == "" && p.say.IsChinese {
 		in.Sender.Language = langChinese // as in our texts

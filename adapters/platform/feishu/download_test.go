@@ -38,7 +38,7 @@ func TestFilesOfPeople(t *testing.T) {
 	b.receive(t, host)
 	host.AwaitUp(t)
 	n := 0
-	next := func() platform.Inbound { n++; return host.AwaitTaken(t, n)[n-1] }
+	next := func() platform.Inbound { n++; return host.AwaitAccepted(t, n)[n-1] }
 	for _, x := range []struct {
 		kind, name, want, words string
 		more                    map[string]any

@@ -74,8 +74,8 @@ type message struct {
 type found struct {
 	// ToUs: the message replies to one of ours.
 	ToUs *bool `json:"to_us,omitempty"`
-	// TakenBack: the message was recalled; nothing else of it is known.
-	TakenBack bool `json:"taken_back,omitempty"`
+	// Recalled is set if the message was recalled; nothing else of it is known.
+	Recalled bool `json:"taken_back,omitempty"`
 	// Forwards are the forwarded messages that it contains.
 	Forwards []forward `json:"forwards,omitempty"`
 }
@@ -134,7 +134,7 @@ func decodeRecall(raw []byte) (received, error) {
 	if json.Unmarshal(raw, &e) != nil || e.ID == "" || e.Chat == "" || len(e.ID) > maxID || len(e.Chat) > maxID {
 		return received{}, errEvent
 	}
-	return received{Message: message{ID: e.ID, Chat: e.Chat, Created: e.Time, found: found{TakenBack: true}}}, nil
+	return received{Message: message{ID: e.ID, Chat: e.Chat, Created: e.Time, found: found{Recalled: true}}}, nil
 }
 
 // decodeArrived decodes an event of the kinds that go to chats. It sets none of the fields that the

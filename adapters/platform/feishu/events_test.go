@@ -16,9 +16,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// TestTakenBack checks that recalled messages are reported, by both kinds of events, also if the
+// TestRecalled checks that recalled messages are reported, by both kinds of events, also if the
 // message is unknown here; a recall that is set aside is delivered after a restart.
-func TestTakenBack(t *testing.T) {
+func TestRecalled(t *testing.T) {
 	for name, link := range map[string]bool{"webhook": false, "connection": true} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -32,13 +32,13 @@ func TestTakenBack(t *testing.T) {
 			b.api.Await(t, "the events", b.api.Idle)
 			b.api.Repeat()
 			b.api.Await(t, "the repetition", b.api.Idle)
-			got := host.AwaitTaken(t, 3)
+			got := host.AwaitAccepted(t, 3)
 			if len(got) != 3 {
 				t.Fatalf("%d were taken", len(got))
 			}
 			for i, x := range []struct{ chat, id string }{{private, said}, {group, "om_unknown"}} {
 				in := got[i+1]
-				if in.Kind != platform.KindTakenBack || in.EditOf != x.id || in.IngressID != messages.TakenBackID(x.id) || in.Chat.ID != x.chat || in.ChatKey != target(x.chat).ChatKey {
+				if in.Kind != platform.KindRecalled || in.EditOf != x.id || in.IngressID != messages.RecallID(x.id) || in.Chat.ID != x.chat || in.ChatKey != target(x.chat).ChatKey {
 					t.Errorf("taken %+v", in)
 				}
 			}
@@ -49,7 +49,7 @@ func TestTakenBack(t *testing.T) {
 			b.make(t, link, func(o *feishu.Options) { o.StateDir = dir })
 			again := platformtest.NewHost()
 			b.receive(t, again)
-			if in := again.AwaitTaken(t, 1)[0]; in.Kind != platform.KindTakenBack || in.EditOf != "om_later" {
+			if in := again.AwaitAccepted(t, 1)[0]; in.Kind != platform.KindRecalled || in.EditOf != "om_later" {
 				t.Errorf("after a restart: %+v", in)
 			}
 		})
@@ -78,7 +78,7 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	got := map[string][]string{}
-	for _, in := range host.AwaitTaken(t, 2*each) {
+	for _, in := range host.AwaitAccepted(t, 2*each) {
 		got[in.Chat.ID] = append(got[in.Chat.ID], in.MessageID)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -98,7 +98,7 @@ func TestForwardsThatCannotBeHadNow(t *testing.T) {
 		b.api.SayForwarded(private, owner, list, nil)
 		b.api.Await(t, "the first try to fail", func() bool { _, waiting, _ := b.api.Pushed(); return b.api.Idle() && waiting == 1 })
 		b.api.Advance(15 * time.Second)
-		if _, words := filesOf(host.AwaitTaken(t, i+1)[i]); len(words) != 1 || !strings.Contains(words[0], ": content") {
+		if _, words := filesOf(host.AwaitAccepted(t, i+1)[i]); len(words) != 1 || !strings.Contains(words[0], ": content") {
 			t.Errorf("%s: taken with %q", kind, words)
 		}
 	}
@@ -120,7 +120,7 @@ func TestForwards(t *testing.T) {
 		{From: "", Kind: "text", Content: "not JSON"},
 	}
 	b.api.SayForwarded(private, owner, list, nil)
-	in := host.AwaitTaken(t, 1)[0]
+	in := host.AwaitAccepted(t, 1)[0]
 	files, words := filesOf(in)
 	if in.Kind != platform.KindMessage || !in.Forwarded || in.Text != "" || len(files) != 0 || len(words) != 1 {
 		t.Fatalf("taken %+v", in)
@@ -132,12 +132,12 @@ func TestForwards(t *testing.T) {
 	}
 	asked := len(b.api.Calls("/im/v1/messages/"))
 	b.api.SayForwarded(group, owner, list, nil)
-	if in := host.AwaitTaken(t, 2)[1]; in.Gate.Open || len(b.api.Calls("/im/v1/messages/")) != asked {
+	if in := host.AwaitAccepted(t, 2)[1]; in.Gate.Open || len(b.api.Calls("/im/v1/messages/")) != asked {
 		t.Errorf("somebody unheard was asked for: %+v", in.Gate)
 	}
 	b.api.Fail(feishutest.Fault{Path: "/im/v1/messages/", Kind: faketest.Refuse, Code: 230002, Text: "Bot/User can NOT be out of the chat."})
 	b.api.SayForwarded(private, owner, list, nil)
-	if _, words := filesOf(host.AwaitTaken(t, 3)[2]); len(words) != 1 || words[0] != "[forwarded messages]" {
+	if _, words := filesOf(host.AwaitAccepted(t, 3)[2]); len(words) != 1 || words[0] != "[forwarded messages]" {
 		t.Errorf("when they cannot be had: %q", words)
 	}
 	long := make([]feishutest.Forwarded, 300)
@@ -145,7 +145,7 @@ func TestForwards(t *testing.T) {
 		long[i] = feishutest.Forwarded{From: "ou_a", Kind: "text", Content: `{"text":"` + strings.Repeat("w", 1000) + `"}`}
 	}
 	b.api.SayForwarded(private, owner, long, nil)
-	if _, words := filesOf(host.AwaitTaken(t, 4)[3]); len(words) != 1 || len(words[0]) > 40<<10 || !strings.HasSuffix(words[0], "[more was forwarded]") {
+	if _, words := filesOf(host.AwaitAccepted(t, 4)[3]); len(words) != 1 || len(words[0]) > 40<<10 || !strings.HasSuffix(words[0], "[more was forwarded]") {
 		t.Errorf("%d bytes of a long list", len(words[0]))
 	}
 }

@@ -13,8 +13,8 @@ func MapForTest(kind string, event []byte) (platform.Inbound, bool) {
 		return platform.Inbound{}, false
 	}
 	m := mapper{bot: "ou_bot", commands: map[string]bool{"stop": true}}
-	if r.Message.TakenBack {
-		return m.takenBack(r.Message), true
+	if r.Message.Recalled {
+		return m.recalled(r.Message), true
 	}
 	return m.inbound(r).in, true
 }

@@ -86,7 +86,7 @@ type Platform struct {
 	commands  map[string]bool
 	admission *botkit.Admission
 	names     *people.Names
-	life      *botkit.Life
+	life      *botkit.Lifecycle
 	say       notices.Words
 	ours      *recent.Map[string, bool]  // by message: whether we sent it
 	cards     *recent.Map[string, *card] // cards with buttons by message, because a press does not contain the card
@@ -144,7 +144,7 @@ func New(o Options) (*Platform, error) {
 	p.names = people.New(p.askName, o.Now, func(err error) {
 		p.log.Warn("names of people cannot be read, so their ids are shown; the app needs the permission "+scopeNames, "error", err)
 	})
-	p.life = botkit.NewLife(p.log)
+	p.life = botkit.NewLifecycle(p.log)
 	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Listed: o.Groups}, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// FuzzTakenBack checks that only the chat and the message are used from the event of a recall.
-func FuzzTakenBack(f *testing.F) {
+// FuzzRecalled checks that only the chat and the message are used from the event of a recall.
+func FuzzRecalled(f *testing.F) {
 	f.Add(`{"message_id":"om_1","chat_id":"oc_1","recall_time":"1700000000000","recall_type":"message_owner"}`)
 	f.Add(`{"message_id":"om_1","chat_id":"","recall_time":7}`)
 	f.Add(`[]`)
@@ -22,7 +22,7 @@ func FuzzTakenBack(f *testing.F) {
 		if !ok {
 			return
 		}
-		if in.Kind != platform.KindTakenBack || in.EditOf == "" || in.IngressID != messages.TakenBackID(in.EditOf) || in.Chat.ID == "" || in.Time.IsZero() {
+		if in.Kind != platform.KindRecalled || in.EditOf == "" || in.IngressID != messages.RecallID(in.EditOf) || in.Chat.ID == "" || in.Time.IsZero() {
 			t.Errorf("incomplete: %+v", in)
 		}
 		if in.Text != "" || len(in.Parts) != 0 || in.Sender != (platform.Person{}) || in.Kind == platform.KindCommand {

@@ -61,7 +61,7 @@ func TestMembership(t *testing.T) {
 					}
 				}
 			}
-			if taken := host.Taken(); len(taken) != 0 {
+			if taken := host.Accepted(); len(taken) != 0 {
 				t.Errorf("messages came of it: %+v", taken)
 			}
 		})

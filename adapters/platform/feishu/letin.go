@@ -28,7 +28,7 @@ func (p *Platform) owe(ctx context.Context) {
 	if !p.life.Begun() {
 		return
 	}
-	p.admission.Owe(ctx, botkit.Bot{
+	p.admission.SendDue(ctx, botkit.Bot{
 		Host:  p.life.Offer,
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
 		Words: p.wordsOf, PrivateType: messages.ChatP2P,

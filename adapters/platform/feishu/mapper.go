@@ -58,12 +58,12 @@ func (m mapper) inbound(r received) mapped {
 	return mapped{in: in, facts: f}
 }
 
-// takenBack maps the recall of a message. It goes to the chat whoever wrote the message, because it
+// recalled maps the recall of a message. It goes to the chat whoever wrote the message, because it
 // does not reveal anything new.
-func (m mapper) takenBack(msg message) platform.Inbound {
+func (m mapper) recalled(msg message) platform.Inbound {
 	return platform.Inbound{
 		ChatKey:   messages.NewChatKey("feishu", m.account, msg.Chat, 0),
-		IngressID: messages.TakenBackID(msg.ID), RequestID: botkit.RequestID(), Kind: platform.KindTakenBack, Chat: platform.ChatInfo{ID: msg.Chat},
+		IngressID: messages.RecallID(msg.ID), RequestID: botkit.RequestID(), Kind: platform.KindRecalled, Chat: platform.ChatInfo{ID: msg.Chat},
 		MessageID: msg.ID, EditOf: msg.ID, Time: msg.time(), Gate: platform.Gate{Open: true, Reason: "taken_back"},
 	}
 }

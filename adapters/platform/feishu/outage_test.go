@@ -32,7 +32,7 @@ func TestIO13FeishuProxy(t *testing.T) {
 			b.receive(t, host)
 			host.AwaitUp(t)
 			want := []string{api.Say(private, owner, "before", nil)}
-			host.AwaitTaken(t, 1)
+			host.AwaitAccepted(t, 1)
 			api.Await(t, "it to be answered", func() bool { done, _, _ := api.Pushed(); return done == 1 })
 			_, made := api.Links()
 			proxy.Set(line)
@@ -53,7 +53,7 @@ func TestIO13FeishuProxy(t *testing.T) {
 				want = append(want, api.Say(private, owner, fmt.Sprint("after ", i), nil))
 			}
 			var got []string
-			for _, in := range host.AwaitTaken(t, len(want)) {
+			for _, in := range host.AwaitAccepted(t, len(want)) {
 				got = append(got, in.MessageID)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

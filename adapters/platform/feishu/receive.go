@@ -126,8 +126,8 @@ func (p *Platform) arrival(ctx context.Context, event received) (_ arrival, err 
 		me = &identity{}
 	}
 	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}
-	if msg.TakenBack {
-		return arrival{Event: event, In: m.takenBack(*msg)}, nil
+	if msg.Recalled {
+		return arrival{Event: event, In: m.recalled(*msg)}, nil
 	}
 	if msg.ToUs == nil && msg.Parent != "" {
 		ours := p.isOurs(ctx, msg.Parent)
@@ -214,7 +214,7 @@ func (r *receiver) arrived(ctx context.Context, at *lines.Place, event received)
 		return nil, err
 	}
 	kind := "message"
-	if event.Message.TakenBack {
+	if event.Message.Recalled {
 		kind = "taken_back"
 	}
 	r.p.metrics.events.WithLabelValues(kind).Inc()

@@ -64,7 +64,7 @@ func TestRedelivery(t *testing.T) {
 	b.api.Repeat()
 	b.api.Await(t, "the repetition", func() bool { return b.api.Idle() })
 	seen := map[string]int{}
-	for _, in := range host.Taken() {
+	for _, in := range host.Accepted() {
 		seen[in.MessageID]++
 	}
 	for _, id := range ids {
@@ -94,7 +94,7 @@ func TestSetAside(t *testing.T) {
 		want = append(want, b.api.Say("oc_stuck", owner, fmt.Sprint("stuck ", i), nil))
 	}
 	b.api.Say(private, owner, "goes on", nil)
-	if in := host.AwaitTaken(t, 1); in[0].Text != "goes on" {
+	if in := host.AwaitAccepted(t, 1); in[0].Text != "goes on" {
 		t.Fatalf("taken %+v", in)
 	}
 	b.api.Await(t, "everything to be answered", func() bool { done, _, _ := b.api.Pushed(); return done == 4 })
@@ -103,7 +103,7 @@ func TestSetAside(t *testing.T) {
 	again := platformtest.NewHost()
 	b.receive(t, again)
 	var got []string
-	for _, in := range again.AwaitTaken(t, 3) {
+	for _, in := range again.AwaitAccepted(t, 3) {
 		got = append(got, in.MessageID)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -122,7 +122,7 @@ func TestIO13Feishu(t *testing.T) {
 	say := func() { want = append(want, b.api.Say(private, owner, strings.Repeat("long ", 300), nil)) }
 	for range 3 {
 		say()
-		host.AwaitTaken(t, len(want))
+		host.AwaitAccepted(t, len(want))
 		_, made := b.api.Links()
 		b.api.CutLinks()
 		b.api.Await(t, "another connection", func() bool { open, n := b.api.Links(); return open > 0 && n > made })
@@ -134,7 +134,7 @@ func TestIO13Feishu(t *testing.T) {
 	say()
 	b.api.FreezeLinks(false)
 	var got []string
-	for _, in := range host.AwaitTaken(t, len(want)) {
+	for _, in := range host.AwaitAccepted(t, len(want)) {
 		got = append(got, in.MessageID)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -168,7 +168,7 @@ func TestIO14Feishu(t *testing.T) {
 	for i, jump := range []time.Duration{24 * time.Hour, -48 * time.Hour, 24 * time.Hour} {
 		b.api.Advance(jump)
 		b.api.Say(private, owner, "after a jump", nil)
-		host.AwaitTaken(t, i+1)
+		host.AwaitAccepted(t, i+1)
 		if _, err := b.bot.Send(t.Context(), target(private), platform.Part{Text: "after a jump"}); err != nil {
 			t.Errorf("after %v: %v", jump, err)
 		}
@@ -189,7 +189,7 @@ func TestIO11Feishu(t *testing.T) {
 			},
 		})
 	}
-	for _, in := range host.AwaitTaken(t, 4) {
+	for _, in := range host.AwaitAccepted(t, 4) {
 		if in.Gate.Open || in.Gate.Refuse || in.Gate.Notice != "" || in.Gate.Reason != "bot" {
 			t.Errorf("a bot is heard: %+v", in.Gate)
 		}
@@ -208,7 +208,7 @@ func TestIO12Feishu(t *testing.T) {
 	}
 	for i, name := range names {
 		b.api.Say(private, owner, "", map[string]any{"message_type": "file", "content": fmt.Sprintf(`{"file_key":"file_v3_1","file_name":%s}`, jsonText(name))})
-		in := host.AwaitTaken(t, i+1)[i]
+		in := host.AwaitAccepted(t, i+1)[i]
 		if len(in.Parts) != 2 {
 			t.Fatalf("%q: parts %+v", name, in.Parts)
 		}
@@ -219,7 +219,7 @@ func TestIO12Feishu(t *testing.T) {
 		b.clean(t, fmt.Sprintf("%+v", in))
 	}
 	b.api.Say(private, owner, "", map[string]any{"message_type": "image", "content": fmt.Sprintf(`{"image_key":%q}`, strings.Repeat("k", 100_000))})
-	if in := host.AwaitTaken(t, len(names)+1)[len(names)]; len(in.Parts) != 1 {
+	if in := host.AwaitAccepted(t, len(names)+1)[len(names)]; len(in.Parts) != 1 {
 		t.Errorf("a key without end is kept: %d parts", len(in.Parts))
 	}
 }
@@ -285,7 +285,7 @@ func TestGroups(t *testing.T) {
 func took(t *testing.T, host *platformtest.Host, place int) platform.Inbound {
 	t.Helper()
 	for n := place + 1; ; n++ {
-		all := slices.DeleteFunc(slices.Clone(host.AwaitTaken(t, n)), func(in platform.Inbound) bool { return in.Gate.Reason == "access" })
+		all := slices.DeleteFunc(slices.Clone(host.AwaitAccepted(t, n)), func(in platform.Inbound) bool { return in.Gate.Reason == "access" })
 		if len(all) > place {
 			return all[place]
 		}

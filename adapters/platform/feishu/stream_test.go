@@ -258,7 +258,7 @@ func TestTopics(t *testing.T) {
 		{private, map[string]any{"thread_id": "omt_private", "content": `{"text":"x"}`}, true},
 	} {
 		id := b.api.Say(x.chat, owner, "", x.more)
-		in := host.AwaitTaken(t, i+1)[i]
+		in := host.AwaitAccepted(t, i+1)[i]
 		if !in.Gate.Open || (in.Chat.ThreadID != "") != x.thread || in.ChatKey != messages.NewChatKey("feishu", "", x.chat, 0) {
 			t.Fatalf("%d: gate %+v, thread %q, key %s", i, in.Gate, in.Chat.ThreadID, in.ChatKey)
 		}

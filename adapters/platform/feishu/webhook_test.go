@@ -121,7 +121,7 @@ func TestIO4Feishu(t *testing.T) {
 			t.Errorf("a good request is answered %d", got)
 		}
 	}
-	if n := len(host.Taken()); n != 1 {
+	if n := len(host.Accepted()); n != 1 {
 		t.Errorf("a replayed event was taken %d times", n)
 	}
 }
@@ -182,7 +182,7 @@ func TestIO5Feishu(t *testing.T) {
 	if os.Getenv("SOAK") != "" && p99 > 500*time.Millisecond {
 		t.Errorf("p99 is %v", p99)
 	}
-	if n := len(host.Taken()); n != events {
+	if n := len(host.Accepted()); n != events {
 		t.Errorf("%d of %d taken", n, events)
 	}
 }
@@ -246,8 +246,8 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			}()
 			select {
 			case got := <-code:
-				if got != http.StatusOK || len(host.Taken()) != 1 {
-					t.Errorf("beside slow bodies: answered %d, %d messages are taken", got, len(host.Taken()))
+				if got != http.StatusOK || len(host.Accepted()) != 1 {
+					t.Errorf("beside slow bodies: answered %d, %d messages are taken", got, len(host.Accepted()))
 				}
 			case <-ctx.Done():
 				t.Fatal("an event waits for bodies that do not come")

@@ -21,12 +21,12 @@ type State struct {
 // knows the ids that it took. It is safe for concurrent use.
 type Host struct {
 	faketest.Changes
-	mu      faketest.Guard
-	refuse  func(platform.Inbound) error
-	known   map[string]string // the turns, by chat and id
-	taken   []platform.Inbound
-	offered []platform.Inbound
-	states  []State
+	mu       faketest.Guard
+	refuse   func(platform.Inbound) error
+	known    map[string]string // the turns, by chat and id
+	accepted []platform.Inbound
+	offered  []platform.Inbound
+	states   []State
 }
 
 var _ platform.Host = (*Host)(nil)
@@ -57,7 +57,7 @@ func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 			out[i].TurnID, out[i].Duplicate = turn, true
 		default:
 			h.known[id] = out[i].TurnID
-			h.taken = append(h.taken, x)
+			h.accepted = append(h.accepted, x)
 		}
 	}
 	return out
@@ -76,9 +76,9 @@ func (h *Host) Status(up bool, note string) {
 	h.states = append(h.states, State{up, note})
 }
 
-// Taken returns what was accepted, without duplicates, in order.
-func (h *Host) Taken() []platform.Inbound {
-	return faketest.Get(&h.mu, func() []platform.Inbound { return slices.Clone(h.taken) })
+// Accepted returns what was accepted, without duplicates, in order.
+func (h *Host) Accepted() []platform.Inbound {
+	return faketest.Get(&h.mu, func() []platform.Inbound { return slices.Clone(h.accepted) })
 }
 
 // Offered returns everything that was handed over, refused and repeated ones too.
@@ -91,11 +91,11 @@ func (h *Host) States() []State {
 	return faketest.Get(&h.mu, func() []State { return slices.Clone(h.states) })
 }
 
-// AwaitTaken waits until n inbounds were accepted and returns them.
-func (h *Host) AwaitTaken(tb testing.TB, n int) []platform.Inbound {
+// AwaitAccepted waits until n inbounds were accepted and returns them.
+func (h *Host) AwaitAccepted(tb testing.TB, n int) []platform.Inbound {
 	tb.Helper()
-	h.Await(tb, "messages to be taken", func() bool { return len(h.Taken()) >= n })
-	return h.Taken()
+	h.Await(tb, "messages to be taken", func() bool { return len(h.Accepted()) >= n })
+	return h.Accepted()
 }
 
 // AwaitUp waits until the last report is up.

@@ -22,8 +22,8 @@ func TestHostKnowsWhatItTook(t *testing.T) {
 	if got[0].Err != nil || !errors.Is(got[1].Err, no) || got[2].Duplicate || !got[3].Duplicate {
 		t.Errorf("got %+v", got)
 	}
-	if len(h.Taken()) != 2 || len(h.Offered()) != 4 {
-		t.Errorf("taken %d, offered %d", len(h.Taken()), len(h.Offered()))
+	if len(h.Accepted()) != 2 || len(h.Offered()) != 4 {
+		t.Errorf("taken %d, offered %d", len(h.Accepted()), len(h.Offered()))
 	}
 	h.Status(true, "")
 	h.AwaitUp(t)

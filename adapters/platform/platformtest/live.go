@@ -125,13 +125,13 @@ func (c *LiveChat) take(in platform.Inbound) {
 // Next waits for the next message that is taken.
 func (l *Live) Next(tb testing.TB) platform.Inbound {
 	tb.Helper()
-	in := l.AwaitTaken(tb, l.read+1)[l.read]
+	in := l.AwaitAccepted(tb, l.read+1)[l.read]
 	l.read++
 	return in
 }
 
 // Unread is how many messages were taken that [Live.Next] has not returned.
-func (l *Live) Unread() int { return len(l.Taken()) - l.read }
+func (l *Live) Unread() int { return len(l.Accepted()) - l.read }
 
 // Watch implements [platform.Live].
 func (l *Live) Watch(ctx context.Context, key messages.ChatKey) (<-chan platform.Frame, error) {

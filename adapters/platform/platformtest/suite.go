@@ -115,7 +115,7 @@ func testIn(t *testing.T, h Harness) {
 		want = append(want, h.Say(h.Chat, text)+" "+text)
 	}
 	ids, requests := map[string]bool{}, map[string]bool{}
-	for _, in := range host.AwaitTaken(t, 5) {
+	for _, in := range host.AwaitAccepted(t, 5) {
 		got = append(got, in.MessageID+" "+in.Text)
 		ids[in.IngressID], requests[in.RequestID] = true, true
 		switch {
@@ -148,7 +148,7 @@ func testUnavailable(t *testing.T, h Harness) {
 	host.Await(t, "a first try", func() bool { return len(host.Offered()) > 1 })
 	host.Refuse(nil)
 	var got []string
-	for _, in := range host.AwaitTaken(t, 2) {
+	for _, in := range host.AwaitAccepted(t, 2) {
 		got = append(got, in.MessageID)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -161,14 +161,14 @@ func testRepeat(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	h.Say(h.Chat, "once")
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	h.Repeat()
 	if h.sends() { // a platform that sees the history knows by itself what is there
 		host.Await(t, "the repetition", func() bool { return len(host.Offered()) > 1 })
 	}
 	h.Say(h.Chat, "and then this")
 	var got []string
-	for _, in := range host.AwaitTaken(t, 2) {
+	for _, in := range host.AwaitAccepted(t, 2) {
 		got = append(got, in.Text)
 	}
 	if want := []string{"once", "and then this"}; !slices.Equal(got, want) {
@@ -184,7 +184,7 @@ func testEditIn(t *testing.T, h Harness) {
 	h.Edit(h.Chat, id, "two")
 	h.Edit(h.Chat, id, "three")
 	ids := map[string]bool{}
-	for i, in := range host.AwaitTaken(t, 3) {
+	for i, in := range host.AwaitAccepted(t, 3) {
 		ids[in.IngressID] = true
 		if i > 0 && (in.Kind != platform.KindEdit || in.EditOf != id || in.MessageID != id) {
 			t.Errorf("edit %d: %+v", i, in)
@@ -207,7 +207,7 @@ func testOutage(t *testing.T, h Harness) {
 	})
 	h.Say(h.Chat, "while away")
 	h.Outage(false)
-	if in := host.AwaitTaken(t, 1); in[0].Text != "while away" {
+	if in := host.AwaitAccepted(t, 1); in[0].Text != "while away" {
 		t.Errorf("got %q", in[0].Text)
 	}
 	host.AwaitUp(t)
@@ -218,7 +218,7 @@ func testTopics(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	h.Say(*h.Topic, "in a topic")
-	in := host.AwaitTaken(t, 1)[0]
+	in := host.AwaitAccepted(t, 1)[0]
 	if in.ChatKey != h.Topic.ChatKey || in.Chat.ThreadID == "" {
 		t.Errorf("key %q, thread %q; want %q", in.ChatKey, in.Chat.ThreadID, h.Topic.ChatKey)
 	}

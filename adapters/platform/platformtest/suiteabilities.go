@@ -138,7 +138,7 @@ func testWords(t *testing.T, h Harness) {
 	}
 	h.converse(t, host, words)
 	h.Say(h.Chat, "yes")
-	if in := host.AwaitTaken(t, 2)[1]; in.Kind != platform.KindMessage || in.Text != "yes" || in.ChatKey != h.Chat.ChatKey {
+	if in := host.AwaitAccepted(t, 2)[1]; in.Kind != platform.KindMessage || in.Text != "yes" || in.ChatKey != h.Chat.ChatKey {
 		t.Errorf("the answer came as %+v", in)
 	}
 }
@@ -237,7 +237,7 @@ func testVoiceIn(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	id := h.Speak(h.Chat)
-	in := host.AwaitTaken(t, 1)[0]
+	in := host.AwaitAccepted(t, 1)[0]
 	var files []platform.File
 	for _, p := range in.Parts {
 		if f, ok := platform.FileOf(p); ok {
@@ -255,7 +255,7 @@ func testNoVoiceIn(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	h.Say(h.Chat, `{"kind":"voice","fileId":"F1"}`)
-	for _, p := range host.AwaitTaken(t, 1)[0].Parts {
+	for _, p := range host.AwaitAccepted(t, 1)[0].Parts {
 		if f, ok := platform.FileOf(p); ok {
 			t.Errorf("words became the file %+v", f)
 		}
@@ -272,7 +272,7 @@ func testMarks(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	id := h.Say(h.Chat, "hi")
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	for _, mark := range []messages.Mark{messages.MarkSeen, messages.MarkMerged, messages.MarkNone} {
 		if err := marker.Mark(t.Context(), h.Chat, id, mark); err != nil {
 			t.Errorf("%s: %v", mark, err)
@@ -289,7 +289,7 @@ func testNoMarks(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	id := h.Say(h.Chat, "hi")
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	if marker, ok := h.Platform.(platform.Marker); ok {
 		if err := marker.Mark(t.Context(), h.Chat, id, messages.MarkSeen); err != nil {
 			t.Errorf("Mark: %v", err)

@@ -17,7 +17,7 @@ func (h Harness) converse(t *testing.T, host *Host, text string) {
 	t.Helper()
 	before := len(h.Shown(h.Chat))
 	h.Say(h.Chat, "what about it?")
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	show(t, h, platform.Outbound{To: h.Chat, Text: text})
 	h.awaitShown(t, before+1)
 }
@@ -35,7 +35,7 @@ func (h Harness) read(t *testing.T, texts ...string) []string {
 	receive(t, h, host)
 	for i, text := range texts {
 		h.Say(h.Chat, "go on")
-		host.AwaitTaken(t, i+1)
+		host.AwaitAccepted(t, i+1)
 		h.Answer(h.Chat, text)
 		h.awaitShown(t, i+1)
 	}
@@ -66,10 +66,10 @@ func testReadNothing(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	h.Say(h.Chat, "nothing, please")
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	h.Answer(h.Chat, "")
 	h.Say(h.Chat, "and now something")
-	host.AwaitTaken(t, 2)
+	host.AwaitAccepted(t, 2)
 	h.Answer(h.Chat, "something")
 	h.awaitShown(t, 1)
 	if got := h.Shown(h.Chat); !slices.Equal(got, []string{"something"}) {
@@ -98,7 +98,7 @@ func testReadAgain(t *testing.T, h Harness) {
 	var want []string
 	for i, text := range []string{"before", "while away", "after"} {
 		h.Say(h.Chat, "go on")
-		host.AwaitTaken(t, i+1)
+		host.AwaitAccepted(t, i+1)
 		if i == 1 {
 			h.Cut()
 		}
@@ -151,10 +151,10 @@ func testNoEditIn(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	h.Say(h.Chat, "one")
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	h.Repeat()
 	h.Say(h.Chat, "two")
-	for i, in := range host.AwaitTaken(t, 2) {
+	for i, in := range host.AwaitAccepted(t, 2) {
 		if in.Kind != platform.KindMessage || in.EditOf != "" || in.Text != []string{"one", "two"}[i] {
 			t.Errorf("message %d: %+v", i, in)
 		}
@@ -167,7 +167,7 @@ func testNoTopics(t *testing.T, h Harness) {
 	host := h.core()
 	receive(t, h, host)
 	h.Say(h.Chat, "hi")
-	if in := host.AwaitTaken(t, 1)[0]; in.ChatKey != h.Chat.ChatKey || in.Chat.ThreadID != "" || h.Chat.Topic != 0 {
+	if in := host.AwaitAccepted(t, 1)[0]; in.ChatKey != h.Chat.ChatKey || in.Chat.ThreadID != "" || h.Chat.Topic != 0 {
 		t.Errorf("key %q, thread %q", in.ChatKey, in.Chat.ThreadID)
 	}
 }

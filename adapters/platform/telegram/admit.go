@@ -18,9 +18,9 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	r := p.admission.Rules(in.Chat.ID, p.listens(in, f))
 	private := f.Private()
 	if f.FromPerson() {
-		f.Role, f.Allowed = p.admission.Standing(in, private)
+		f.Role, f.Allowed = p.admission.RoleOf(in, private)
 		if now := p.moves.current(in.Chat.ID); !private && !f.Allowed && now != in.Chat.ID { // allowed as a supergroup?
-			_, f.Allowed = p.admission.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
+			_, f.Allowed = p.admission.RoleOf(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
 		}
 	}
 	language := m.language
@@ -31,7 +31,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && f.Role == platform.RoleOwner && f.Addressed != botkit.AddressedOtherBot && !private {
 		f.Addressed = botkit.AddressedCommand // the owner need not mention the bot to give the group access
 	}
-	f.Recent = f.Addressed == botkit.AddressedNot && m.goesOn && p.follows.recent(in)
+	f.Recent = f.Addressed == botkit.AddressedNot && m.continues && p.follows.recent(in)
 	in.Gate = botkit.Gate(f, r)
 	if in.Gate.Open && !private && (f.Addressed != botkit.AddressedNot || f.Recent) {
 		p.follows.note(in)

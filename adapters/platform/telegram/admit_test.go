@@ -58,7 +58,7 @@ func (s *store) Redeem(_ context.Context, _, code string, by platform.Person) (s
 	return s.roles[by.ID], nil
 }
 
-func (s *store) Request(_ context.Context, _ string, w platform.Wish) (string, bool, error) {
+func (s *store) Request(_ context.Context, _ string, w platform.AccessRequest) (string, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	by := w.Who
@@ -79,7 +79,7 @@ func (s *store) Decide(_ context.Context, _, code string, _ platform.Choice, _ b
 }
 
 func (*store) Waits(string, string) (platform.Visitor, bool) { return platform.Visitor{}, false }
-func (*store) Guests(string) platform.Guests                 { return platform.Guests{} }
+func (*store) AccessState(string) platform.AccessState       { return platform.AccessState{} }
 
 func (s *store) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 	s.mu.Lock()
@@ -201,7 +201,7 @@ func TestAccess(t *testing.T) {
 			b.receive(t, host)
 			for i, s := range c.say {
 				b.api.Say(s.chat, s.from, s.text, s.more)
-				in := host.AwaitTaken(t, i+1)[i]
+				in := host.AwaitAccepted(t, i+1)[i]
 				g := in.Gate
 				if g.Open != s.open || g.Refuse != s.refuse || g.Reason != s.reason || (s.notice == "") != (g.Notice == "") || !strings.Contains(g.Notice, s.notice) {
 					t.Errorf("%d %q: got %+v, want %+v", i, s.text, g, s)

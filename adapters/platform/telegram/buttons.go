@@ -179,7 +179,7 @@ func decidedBefore(mark string, out messages.DecisionOutcome) string {
 func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	person := strconv.FormatInt(c.From.ID, 10)
 	chat := p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10))
-	role, _ := p.admission.Standing(platform.Inbound{Sender: platform.Person{ID: person}}, true)
+	role, _ := p.admission.RoleOf(platform.Inbound{Sender: platform.Person{ID: person}}, true)
 	if c.From.IsBot || role != platform.RoleOwner {
 		p.toast(ctx, c, say.OwnerOnly, true)
 		return

@@ -20,11 +20,11 @@ func TestEditsOfNothing(t *testing.T) {
 	b.api.Edit(private, owner, id, 1700000001, "what is 3 + 3")
 	b.api.Edit(private, owner, id, 1700000002, "what is 3 + 4")
 	b.api.Edit(private, owner, id, 1700000003, "what is 3 + 4")
-	host.AwaitTaken(t, 4)
+	host.AwaitAccepted(t, 4)
 	b.api.Redeliver(first)     // changes nothing
 	b.api.Redeliver(first + 1) // changes the text
 	b.api.Say(private, owner, "bye", nil)
-	host.AwaitTaken(t, 5)
+	host.AwaitAccepted(t, 5)
 	var got []string
 	for _, in := range host.Offered() {
 		if in.Gate.Open {
@@ -37,7 +37,7 @@ func TestEditsOfNothing(t *testing.T) {
 	if diff := cmp.Diff(want, got[:4]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, in := range host.Taken() {
+	for _, in := range host.Accepted() {
 		if in.Kind == platform.KindEdit && in.Gate.Open != (in.Text == "what is 3 + 4" && in.IngressID[len(in.IngressID)-1] == '2') {
 			t.Errorf("%s %q open: %v", in.IngressID, in.Text, in.Gate.Open)
 		}

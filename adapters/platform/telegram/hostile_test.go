@@ -49,7 +49,7 @@ func TestIO12HostileFiles(t *testing.T) {
 				file["file_id"] = "id-of-the-file"
 			}
 			b.api.Say(private, owner, "", map[string]any{"text": nil, "document": file})
-			in := host.AwaitTaken(t, 1)[0]
+			in := host.AwaitAccepted(t, 1)[0]
 			b.clean(t, fmt.Sprintf("%+v", in))
 			var ref struct {
 				FileID string `json:"fileId"`

@@ -52,7 +52,7 @@ func (p *Platform) owe(ctx context.Context) {
 	if !p.life.Begun() || p.me.Load() == nil {
 		return
 	}
-	p.admission.Owe(ctx, botkit.Bot{
+	p.admission.SendDue(ctx, botkit.Bot{
 		Host: p.life.Offer,
 		Key: func(chat string) messages.ChatKey {
 			return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(chat), 0)

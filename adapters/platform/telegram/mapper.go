@@ -16,11 +16,11 @@ import (
 
 // mapped is an update as an inbound, with the facts for the gate.
 type mapped struct {
-	in       platform.Inbound
-	facts    botkit.Facts
-	goesOn   bool // it reads like a continuation of what was said before
-	language string
-	msg      *wire.Message
+	in        platform.Inbound
+	facts     botkit.Facts
+	continues bool // it reads like a continuation of what was said before
+	language  string
+	msg       *wire.Message
 }
 
 // mapper turns updates into inbounds. It is pure except for the random request id.
@@ -83,7 +83,7 @@ func (m mapper) message(msg *wire.Message, edit bool) mapped {
 		text = string(msg.Rich)
 		in.Text = text
 	}
-	out := mapped{in: in, msg: msg, goesOn: !edit && m.goesOn(msg, text, entities), facts: botkit.Facts{
+	out := mapped{in: in, msg: msg, continues: !edit && m.continues(msg, text, entities), facts: botkit.Facts{
 		ChatType: string(msg.Chat.Type), Bot: in.Sender.IsBot, Anonymous: msg.SenderChat != nil, Addressed: m.addressed(msg, text, entities),
 		Named: m.namesOthers(text, entities),
 	}}
@@ -173,9 +173,9 @@ func (m mapper) namesOthers(text string, entities []wire.Entity) bool {
 	})
 }
 
-// goesOn reports whether a message that does not address the bot may continue a recent exchange: it
+// continues reports whether a message that does not address the bot may continue a recent exchange: it
 // looks like a question or a continuation, and addresses nobody else.
-func (m mapper) goesOn(msg *wire.Message, text string, entities []wire.Entity) bool {
+func (m mapper) continues(msg *wire.Message, text string, entities []wire.Entity) bool {
 	for _, e := range entities {
 		if e.Type == models.MessageEntityTypeMention || e.Type == models.MessageEntityTypeTextMention {
 			return false

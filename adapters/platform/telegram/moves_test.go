@@ -37,7 +37,7 @@ func TestChatFollowsItsGroup(t *testing.T) {
 	b.api.Say(grown, other, "", map[string]any{"text": nil, "migrate_from_chat_id": notGrown})
 	b.api.Say(grown, other, "after", map[string]any{"message_id": first})
 	ids := map[string]bool{}
-	for _, in := range host.AwaitTaken(t, 4) {
+	for _, in := range host.AwaitAccepted(t, 4) {
 		if in.ChatKey != "telegram-chat--600" || in.Chat.ID != "-600" {
 			t.Errorf("%q is in chat %s, %s", in.Text, in.ChatKey, in.Chat.ID)
 		}

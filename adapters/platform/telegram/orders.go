@@ -41,7 +41,7 @@ func (p *Platform) giveOrder(ctx context.Context, c callback, say words) {
 	x.in.TurnID = "u:" + string(x.in.ChatKey) + ":" + x.in.IngressID
 	x.in.Kind, x.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	x.in.Text, x.in.Order, x.in.Answers = "/"+name+" "+args, 0, nil
-	x.facts.Addressed, x.goesOn = botkit.AddressedCommand, false
+	x.facts.Addressed, x.continues = botkit.AddressedCommand, false
 	in := p.admit(ctx, x)
 	if !in.Gate.Open {
 		p.toast(ctx, c, say.MayNotUse, true)

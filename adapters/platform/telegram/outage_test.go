@@ -38,7 +38,7 @@ func TestIO13Outage(t *testing.T) {
 			b.receive(t, host)
 			want := []string{"before"}
 			b.api.Say(private, owner, want[0], nil)
-			host.AwaitTaken(t, 1)
+			host.AwaitAccepted(t, 1)
 			b.api.AwaitPoller(t)
 			proxy.Set(c.line)
 			if !c.blink {
@@ -56,7 +56,7 @@ func TestIO13Outage(t *testing.T) {
 			}
 			proxy.Set(faketest.Passing)
 			back := time.Now()
-			got := texts(host.AwaitTaken(t, len(want)))
+			got := texts(host.AwaitAccepted(t, len(want)))
 			took := time.Since(back)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

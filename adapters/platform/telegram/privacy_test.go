@@ -35,7 +35,7 @@ func TestPrivacyMode(t *testing.T) {
 			b.api.Say(group, owner, "an answer", map[string]any{"reply_to_message": map[string]any{"message_id": 9, "from": map[string]any{"id": telegramtest.BotID, "is_bot": true}}})
 			b.api.Say(group, owner, "/help@sample_bot", nil)
 			want := []string{"@sample_bot a mention", "an answer", "/help@sample_bot"}
-			if diff := cmp.Diff(want, texts(host.AwaitTaken(t, 3))); diff != "" {
+			if diff := cmp.Diff(want, texts(host.AwaitAccepted(t, 3))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if got := strings.Contains(b.log.String(), "privacy mode is on"); got != c.warns {
@@ -53,7 +53,7 @@ func TestActivationInPrivacyMode(t *testing.T) {
 		b.receive(t, host)
 		for i, word := range []string{"always", "mention"} {
 			b.api.Say(group, owner, "/activation "+word, nil)
-			notice := host.AwaitTaken(t, i+1)[i].Gate.Notice
+			notice := host.AwaitAccepted(t, i+1)[i].Gate.Notice
 			if got := strings.Contains(notice, "/setprivacy"); notice == "" || got != (on && word == "always") {
 				t.Errorf("privacy mode %v, %s: %q", on, word, notice)
 			}

@@ -31,7 +31,7 @@ func TestProxy(t *testing.T) {
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	b.api.Say(private, 7, "hello", nil)
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	if _, err := b.bot.Send(t.Context(), target(private, 0), platform.Part{Text: "hi"}); err != nil {
 		t.Error(err)
 	}

@@ -41,9 +41,9 @@ func TestIO3IDsFallAndJump(t *testing.T) {
 		b.api.InjectAs(id, "message", map[string]any{
 			"message_id": id, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": telegramtest.User(owner, "Ann"), "text": text,
 		})
-		host.AwaitTaken(t, i+1)
+		host.AwaitAccepted(t, i+1)
 	}
-	if diff := cmp.Diff(want, texts(host.Taken())); diff != "" {
+	if diff := cmp.Diff(want, texts(host.Accepted())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -54,7 +54,7 @@ func TestIO3IDsMayFallAfterAQuietPoll(t *testing.T) {
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	b.api.Say(private, owner, "high", nil)
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	polls := len(b.api.Calls("getUpdates"))
 	calls := b.api.AwaitCalls(t, "getUpdates", polls+2)
 	if got := calls[len(calls)-1].Params.Int("offset"); got != 0 {
@@ -80,11 +80,11 @@ func TestIO3AFullBatchWithHoles(t *testing.T) {
 	}
 	b.api.Gather(false)
 	b.receive(t, host)
-	host.AwaitTaken(t, queued)
+	host.AwaitAccepted(t, queued)
 	b.api.Await(t, "all to be confirmed", func() bool { return b.api.Pending() == 0 })
 	first := map[string]bool{}
 	var got, want []string
-	for _, text := range texts(host.Taken()) { // the fake host accepts duplicates
+	for _, text := range texts(host.Accepted()) { // the fake host accepts duplicates
 		if !first[text] {
 			first[text] = true
 			got = append(got, text)
@@ -106,7 +106,7 @@ func TestABadUpdateStopsNobody(t *testing.T) {
 	b.api.InjectRaw(1001, "message", []byte(`{"update_id":1001,"message":{"message_id":"not a number","text":"secret words"}}`))
 	b.api.Say(private, owner, "after", nil)
 	b.receive(t, host)
-	if diff := cmp.Diff([]string{"before", "after"}, texts(host.AwaitTaken(t, 2))); diff != "" {
+	if diff := cmp.Diff([]string{"before", "after"}, texts(host.AwaitAccepted(t, 2))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	b.api.Await(t, "all to be confirmed", func() bool { return b.api.Pending() == 0 })
@@ -166,7 +166,7 @@ func TestWaitsOutWhatCanBeWaitedOut(t *testing.T) {
 			host := platformtest.NewHost()
 			b.receive(t, host)
 			b.api.Say(private, owner, "still there", nil)
-			host.AwaitTaken(t, 1)
+			host.AwaitAccepted(t, 1)
 			host.AwaitUp(t)
 			want := []platformtest.State{{Up: false, Note: c.note}, {Up: true}}
 			if diff := cmp.Diff(want, host.States()); diff != "" {
@@ -238,14 +238,14 @@ func TestAChatThatTakesNothingHoldsNobodyUp(t *testing.T) {
 	for i := range 3 {
 		b.api.Say(other, other, fmt.Sprint("free ", i), nil)
 	}
-	if diff := cmp.Diff([]string{"free 0", "free 1", "free 2"}, texts(host.AwaitTaken(t, 3))); diff != "" {
+	if diff := cmp.Diff([]string{"free 0", "free 1", "free 2"}, texts(host.AwaitAccepted(t, 3))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	mu.Lock()
 	broken = false
 	mu.Unlock()
 	b.api.Say(private, owner, "stuck 3", nil)
-	if diff := cmp.Diff([]string{"stuck 1", "stuck 2", "stuck 3"}, texts(host.AwaitTaken(t, 6))[3:]); diff != "" {
+	if diff := cmp.Diff([]string{"stuck 1", "stuck 2", "stuck 3"}, texts(host.AwaitAccepted(t, 6))[3:]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -272,13 +272,13 @@ func TestAChatWithAFullBatchHoldsNobodyUp(t *testing.T) {
 	}
 	b.api.Say(other, other, "free", nil)
 	b.receive(t, host)
-	if diff := cmp.Diff([]string{"free"}, texts(host.AwaitTaken(t, 1))); diff != "" {
+	if diff := cmp.Diff([]string{"free"}, texts(host.AwaitAccepted(t, 1))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	b.api.Press(other, other, 1, "a button of old", nil)
 	b.api.AwaitCalls(t, "answerCallbackQuery", 1)
 	host.Refuse(nil)
-	got := texts(host.AwaitTaken(t, stuck+1))
+	got := texts(host.AwaitAccepted(t, stuck+1))
 	if got[1] != "stuck 0" || got[stuck] != fmt.Sprint("stuck ", stuck-1) {
 		t.Errorf("the chat gets %v", got)
 	}

@@ -22,7 +22,7 @@ func TestIO11Telegram(t *testing.T) {
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	ours := b.api.Say(group, owner, at+"hi", mention()) // a person is heard, so that a follow-up would be possible
-	host.AwaitTaken(t, 1)
+	host.AwaitAccepted(t, 1)
 	robot := func(more map[string]any) map[string]any {
 		out := map[string]any{"from": map[string]any{"id": 5, "is_bot": true, "first_name": "Robo", "username": "robo_bot"}}
 		maps.Copy(out, more)
@@ -48,20 +48,20 @@ func TestIO11Telegram(t *testing.T) {
 			"entities": mention()["entities"], "sender_chat": chat, "from": map[string]any{"id": 136817688, "is_bot": true, "first_name": "Channel"},
 		}},
 	} {
-		before := len(host.Taken())
+		before := len(host.Accepted())
 		b.api.Say(c.chat, 5, c.text, c.more)
-		in := host.AwaitTaken(t, before+1)[before]
+		in := host.AwaitAccepted(t, before+1)[before]
 		if in.Gate.Open || in.Gate.Refuse || in.Gate.Notice != "" || in.Gate.Reason != c.reason {
 			t.Errorf("%s: %+v", c.name, in.Gate)
 		}
 	}
 	const rounds = 100
-	before := len(host.Taken())
+	before := len(host.Accepted())
 	for range rounds {
 		b.api.Say(group, 5, at+"as I said", robot(mention()))
 	}
 	heard := 0
-	for _, in := range host.AwaitTaken(t, before+rounds)[before:] {
+	for _, in := range host.AwaitAccepted(t, before+rounds)[before:] {
 		if in.Gate.Open {
 			heard++
 		}
@@ -87,9 +87,9 @@ func TestIO14Telegram(t *testing.T) {
 	host.AwaitUp(t)
 	say := func(text string, more map[string]any) platform.Gate {
 		t.Helper()
-		n := len(host.Taken())
+		n := len(host.Accepted())
 		b.api.Say(group, owner, text, more)
-		return host.AwaitTaken(t, n+1)[n].Gate
+		return host.AwaitAccepted(t, n+1)[n].Gate
 	}
 	send := func() error {
 		_, err := b.bot.Send(t.Context(), target(private, 0), platform.Part{Text: "hello"})

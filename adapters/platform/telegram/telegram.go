@@ -92,7 +92,7 @@ type Platform struct {
 	noMarks   *refusals   // chats that refuse reactions
 	noDrafts  *refusals   // chats that do not support drafts
 	noRich    atomic.Bool // the server does not support rich messages
-	life      *botkit.Life
+	life      *botkit.Lifecycle
 	presses   chan struct{} // one token for each press being answered
 	announced atomic.Bool   // the list of commands was sent to the service
 	metrics   *metrics
@@ -147,7 +147,7 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
 		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
-	p.life = botkit.NewLife(p.log)
+	p.life = botkit.NewLifecycle(p.log)
 	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Groups: o.Groups}, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), wire.NewVersions()

@@ -154,8 +154,8 @@ func TestIO4Webhook(t *testing.T) {
 		{"good", request{secret: good, body: update}, 200, 1},
 		{"replayed", request{secret: good, body: update}, 200, 1},
 	} {
-		if got := c.r.send(t, root); got != c.want || len(host.Taken()) != c.taken {
-			t.Errorf("%d %s: answered %d, want %d; %d messages are taken, want %d", i, c.name, got, c.want, len(host.Taken()), c.taken)
+		if got := c.r.send(t, root); got != c.want || len(host.Accepted()) != c.taken {
+			t.Errorf("%d %s: answered %d, want %d; %d messages are taken, want %d", i, c.name, got, c.want, len(host.Accepted()), c.taken)
 		}
 	}
 	if offered := len(host.Offered()); offered != 2 {
@@ -186,7 +186,7 @@ func TestWebhookIsSet(t *testing.T) {
 		if code, err := b.api.Bring(t.Context(), nil, root+"/hook/telegram", []byte(textUpdate(1, "hi"))); err != nil || code != http.StatusOK {
 			t.Errorf("%d, %v", code, err)
 		}
-		host.AwaitTaken(t, 1)
+		host.AwaitAccepted(t, 1)
 	})
 	t.Run("after trouble", func(t *testing.T) {
 		var lc net.ListenConfig
@@ -237,11 +237,11 @@ func TestWebhookWhileAChatTakesNothing(t *testing.T) {
 			t.Errorf("%d, %v", code, err)
 		}
 	}
-	if n := len(host.Taken()); n != 0 {
+	if n := len(host.Accepted()); n != 0 {
 		t.Fatalf("%d are taken", n)
 	}
 	host.Refuse(nil)
-	if diff := cmp.Diff([]string{"one", "two"}, texts(host.AwaitTaken(t, 2))); diff != "" {
+	if diff := cmp.Diff([]string{"one", "two"}, texts(host.AwaitAccepted(t, 2))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -320,7 +320,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 		t.Fatalf("beside slow bodies: answered %d, %v", code, err)
 	}
 	t.Logf("soak: row=IO4 slow=%d answered=%v", len(slow), time.Since(began))
-	if n := len(host.Taken()); n != 1 {
+	if n := len(host.Accepted()); n != 1 {
 		t.Errorf("%d messages are taken", n)
 	}
 	for _, s := range slow {

@@ -81,19 +81,19 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	p.finish(r, key, s, p.answer(ctx, s, key, frames, t.turn))
 }
 
-// taken is the outcome of a request.
-type taken struct {
+// accepted is the outcome of a request.
+type accepted struct {
 	turn     string // to wait for, if any
 	nothing  string // without a turn: id of the message that has nothing new
 	outcomes []messages.DecisionOutcome
 	late     bool
 	said     *hostAnswer // the host's answer; nil if the request went to the chat
-	// goesOn follows the message that the decisions continue, if any.
-	goesOn *follow.Follower
+	// continued follows the message that the decisions continue, if any.
+	continued *follow.Follower
 }
 
 // wire is the response to a client that does not wait.
-func (t taken) wire() any {
+func (t accepted) wire() any {
 	type decision struct {
 		ID   string              `json:"id"`
 		Is   messages.DecisionIs `json:"is"`
@@ -114,7 +114,7 @@ func (t taken) wire() any {
 }
 
 // tooLate refuses decisions whose result would never appear in the client's message.
-func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, client uimessage.Message) *respond.Problem {
+func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t accepted, client uimessage.Message) *respond.Problem {
 	refusal := stale(t.outcomes)
 	if len(t.outcomes) == 0 || refusal == nil {
 		return nil
@@ -137,11 +137,11 @@ func (s *stream) nothing(id string) error {
 }
 
 // take carries out the request.
-func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.Chat) (taken, *respond.Problem) {
+func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.Chat) (accepted, *respond.Problem) {
 	if cmd, ok := p.commandIn(req); ok {
 		view, refusal := p.look(ctx, key)
 		if refusal != nil {
-			return taken{}, refusal
+			return accepted{}, refusal
 		}
 		if !knows(view, req) {
 			return p.obey(ctx, key, req, cmd)
@@ -149,34 +149,34 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.C
 	}
 	pl, refusal := p.plan(ctx, key, req)
 	if refusal != nil {
-		return taken{}, refusal
+		return accepted{}, refusal
 	}
 	if pl.Do == request.Edit || pl.Do == request.Again {
 		lock := &p.rewinds[maphash.String(p.seed, string(key))%uint64(len(p.rewinds))]
 		lock.Lock()
 		defer lock.Unlock()
 		if pl, refusal = p.plan(ctx, key, req); refusal != nil { // another window may have sent the same
-			return taken{}, refusal
+			return accepted{}, refusal
 		}
 	}
 	switch pl.Do {
 	case request.Nothing:
-		return taken{nothing: pl.Last}, nil
+		return accepted{nothing: pl.Last}, nil
 	case request.Repeat:
 		p.cuts.takeTurn(key, pl.Turn)
-		return taken{turn: pl.Turn}, nil
+		return accepted{turn: pl.Turn}, nil
 	case request.Approvals:
 		return p.decide(ctx, key, pl, req.Last)
 	case request.New, request.Edit, request.Again:
 	}
 	if p.opts.Files != nil {
 		if pl.Words.Parts, refusal = p.keepFiles(ctx, key, req.ID, pl.Words.Parts); refusal != nil {
-			return taken{}, refusal
+			return accepted{}, refusal
 		}
 	}
 	if pl.Rewind {
 		if err := p.live.Rewind(ctx, key, pl.Keep); err != nil {
-			return taken{}, p.problem(ctx, key, "rewind", err)
+			return accepted{}, p.problem(ctx, key, "rewind", err)
 		}
 	}
 	in := p.inbound(key, req.ID)
@@ -184,9 +184,9 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.C
 	in.RequestID = request.MessageRequestID(in)
 	turn, answer, refusal := p.accept(ctx, in)
 	if answer != "" {
-		return taken{turn: turn, said: &hostAnswer{id: "h:" + in.IngressID, text: answer}}, refusal
+		return accepted{turn: turn, said: &hostAnswer{id: "h:" + in.IngressID, text: answer}}, refusal
 	}
-	return taken{turn: turn}, refusal
+	return accepted{turn: turn}, refusal
 }
 
 // plan loads the chat and decides what the request means.

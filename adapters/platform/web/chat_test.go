@@ -174,7 +174,7 @@ func TestEditSentTwiceAtOnce(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	}
-	if taken := s.live.Taken(); len(taken) != 1 || taken[0].Text != "new words" {
+	if taken := s.live.Accepted(); len(taken) != 1 || taken[0].Text != "new words" {
 		t.Errorf("taken: %+v", taken)
 	}
 }

@@ -102,10 +102,10 @@ func knows(view platform.ChatView, req request.Chat) bool {
 }
 
 // obey hands a command over and waits for the host's answer.
-func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.Chat, cmd platform.Command) (taken, *respond.Problem) {
+func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.Chat, cmd platform.Command) (accepted, *respond.Problem) {
 	id := cmp.Or(req.MessageID, req.Last.ID, request.NewID("m-"))
 	if refusal := request.BadMessageID(id); refusal != nil {
-		return taken{}, refusal
+		return accepted{}, refusal
 	}
 	in := p.inbound(key, req.ID)
 	in.TurnID, in.MessageID, in.IngressID = id, id, cmp.Or(req.Ingress, id)
@@ -115,7 +115,7 @@ func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.C
 	in.Text, in.Command = "/"+cmd.Name, cmd
 	in.RequestID = request.MessageRequestID(in)
 	text, refusal := p.command(ctx, in, cmd)
-	return taken{turn: id, said: &hostAnswer{id: "h:" + in.IngressID, text: text}}, refusal
+	return accepted{turn: id, said: &hostAnswer{id: "h:" + in.IngressID, text: text}}, refusal
 }
 
 // command returns the host's answer to a command.

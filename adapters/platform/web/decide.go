@@ -14,23 +14,23 @@ import (
 )
 
 // decide submits decisions to the core and returns what to answer.
-func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl request.Plan, client uimessage.Message) (taken, *respond.Problem) {
+func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl request.Plan, client uimessage.Message) (accepted, *respond.Problem) {
 	outcomes, err := p.live.Decide(ctx, key, p.opts.Owner, pl.Say)
 	if err != nil {
-		return taken{}, p.problem(ctx, key, "decide", err)
+		return accepted{}, p.problem(ctx, key, "decide", err)
 	}
-	t := taken{outcomes: outcomes, nothing: pl.Last}
+	t := accepted{outcomes: outcomes, nothing: pl.Last}
 	for _, o := range outcomes {
 		switch {
 		case o.Is != messages.DecisionDone:
 		case o.Late:
 			t.late = true
 		default:
-			t.goesOn = &follow.Follower{Message: o.MessageID, Base: &pl.Known}
+			t.continued = &follow.Follower{Message: o.MessageID, Base: &pl.Known}
 		}
 	}
-	if t.goesOn == nil && !t.late {
-		t.goesOn = &follow.Follower{Message: pl.Last, Base: &client} // it may continue already
+	if t.continued == nil && !t.late {
+		t.continued = &follow.Follower{Message: pl.Last, Base: &client} // it may continue already
 	}
 	return t, nil
 }
@@ -57,16 +57,16 @@ func stale(outcomes []messages.DecisionOutcome) *respond.Problem {
 
 // continued answers decisions with what they add to the message: live, or from the history when it
 // is complete.
-func (p *Platform) continued(ctx context.Context, s *stream, key messages.ChatKey, frames <-chan platform.Frame, t taken) error {
-	if t.goesOn == nil {
+func (p *Platform) continued(ctx context.Context, s *stream, key messages.ChatKey, frames <-chan platform.Frame, t accepted) error {
+	if t.continued == nil {
 		return s.nothing(t.nothing)
 	}
 	if stale(t.outcomes) != nil { // decided before: the message may be complete
 		if view, err := p.live.History(ctx, key); err == nil && !request.IsBusy(view) {
-			return p.settledGain(ctx, s, key, t.goesOn)
+			return p.settledGain(ctx, s, key, t.continued)
 		}
 	}
-	return p.followUp(ctx, s, key, frames, t.goesOn)
+	return p.followUp(ctx, s, key, frames, t.continued)
 }
 
 // settles reports whether the history, or the current run, has outcomes for the calls that a client

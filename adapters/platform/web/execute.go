@@ -193,7 +193,7 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 		}
 	}
 	if !request.IsBusy(view) && !known {
-		return nil, respond.Refused(http.StatusGone, "folded", "The result of this messageId is no longer in the history.")
+		return nil, respond.Refused(http.StatusGone, "compacted", "The result of this messageId is no longer in the history.")
 	}
 	return nil, nil //nolint:nilnil // nil is the answer: not yet.
 }

@@ -31,7 +31,7 @@ func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (turn stri
 		return "", decided, refusal
 	}
 	if strings.HasPrefix(in.IngressID, request.KeyPrefix) {
-		return "", false, respond.Refused(http.StatusGone, "folded", "The answer for this Idempotency-Key is no longer in the history.")
+		return "", false, respond.Refused(http.StatusGone, "compacted", "The answer for this Idempotency-Key is no longer in the history.")
 	}
 	return "", false, nil
 }

@@ -120,7 +120,7 @@ func TestPageComesBack(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// What a model thinks is folded, live and when the page has been loaded again, and is not copied with the answer.
+// What a model thinks is collapsed, live and when the page has been loaded again, and is not copied with the answer.
 func TestPageFoldsThinking(t *testing.T) {
 	s, b := openPage(t)
 	b.say("hi")

@@ -73,7 +73,7 @@ func TestDecide(t *testing.T) {
 		{"edit that was taken before", `{"id":"x","messages":[` + answered("a1") + "," + said("u2", "text of u2") + `],"messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), request.Repeat, "u2", "", false, ""},
 		{"regenerate a turn that was cut", regenerate(answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1"), request.Edit, "u2", "a1", true, ""},
 		{"regenerate the first turn, which was cut", regenerate(said("u1", "text of u1")), platform.ChatView{}, request.Edit, "u1", "", false, ""},
-		{"edit of a folded turn", user("u0", "other") + `,"messageId":"u0"}`, viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
+		{"edit of a compacted turn", user("u0", "other") + `,"messageId":"u0"}`, viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
 		{"id of an answer", user("a1", "mine") + `}`, viewFixture("u1", "a1"), 0, "", "", false, "id_taken"},
 		{"nothing new", `{"id":"x","messages":[{"id":"a0","role":"assistant","parts":[]}]}`, viewFixture("u1", "a1"), request.Nothing, "", "", false, ""},
 		{"regenerate", `{"id":"x","messages":[{"id":"u1","role":"user","parts":[]}],"trigger":"regenerate-message"}`, viewFixture("u1", "a1"), request.Again, "u1", "", true, ""},

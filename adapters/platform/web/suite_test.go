@@ -259,7 +259,7 @@ func execute(v *visitor, base string, m platformtest.Letter) bool {
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
 	for {
-		for _, in := range v.Live.Taken() {
+		for _, in := range v.Live.Accepted() {
 			if in.MessageID == m.ID {
 				return true
 			}
@@ -303,7 +303,7 @@ func TestIO13Web(t *testing.T) {
 				h.Say(to, "ask "+text)
 				said = append(said, "ask "+text)
 				if seen {
-					v.Live.AwaitTaken(t, len(said))
+					v.Live.AwaitAccepted(t, len(said))
 				}
 				h.Answer(to, "answer "+text)
 				answered = append(answered, "answer "+text)
@@ -320,13 +320,13 @@ func TestIO13Web(t *testing.T) {
 			}
 			proxy.Set(faketest.Passing)
 			back := time.Now()
-			v.Live.AwaitTaken(t, len(said))
+			v.Live.AwaitAccepted(t, len(said))
 			awaitShown(t, h, len(answered))
 			exchange("after", true)
 			awaitShown(t, h, len(answered))
 			took := time.Since(back)
 			var taken []string
-			for _, in := range v.Live.Taken() {
+			for _, in := range v.Live.Accepted() {
 				taken = append(taken, in.Text)
 			}
 			if diff := cmp.Diff(said, taken); diff != "" {

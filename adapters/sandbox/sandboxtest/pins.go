@@ -187,9 +187,9 @@ func (a way) spec(t *testing.T, w world, p pinned) sandbox.Spec {
 	return spec
 }
 
-// judge fails the test if a run with this result executed other content, or succeeded without executing the pinned
+// evaluate fails the test if a run with this result executed other content, or succeeded without executing the pinned
 // content.
-func (a way) judge(t *testing.T, out string, exit sandbox.Exit, err error) {
+func (a way) evaluate(t *testing.T, out string, exit sandbox.Exit, err error) {
 	t.Helper()
 	want := "good\n"
 	if a.quiet {
@@ -214,7 +214,7 @@ func Pins(t *testing.T, s sandbox.Sandbox) {
 		for _, a := range ways(t) {
 			p := newPinned(t, w, a.good, a.evil)
 			r := run(t, s, a.spec(t, w, p))
-			if a.judge(t, r.out, r.exit, r.failed); r.failed != nil || r.err != "" {
+			if a.evaluate(t, r.out, r.exit, r.failed); r.failed != nil || r.err != "" {
 				t.Errorf("%s: %v, though nothing was changed\n%s", a.name, r.failed, r.err)
 			}
 		}
@@ -245,7 +245,7 @@ func pinsWritten(t *testing.T, s sandbox.Sandbox, w world) {
 	rounds := times(1000, 10)
 	for range rounds {
 		r := run(t, s, a.spec(t, w, p))
-		if a.judge(t, r.out, r.exit, r.failed); r.failed != nil {
+		if a.evaluate(t, r.out, r.exit, r.failed); r.failed != nil {
 			t.Errorf("%v, though no name was changed", r.failed)
 		}
 	}
@@ -286,7 +286,7 @@ func pinsRaced(t *testing.T, s sandbox.Sandbox, w world, c change) {
 			refused++
 		} else {
 			exit, err := proc.Wait()
-			a.judge(t, out.String(), exit, err)
+			a.evaluate(t, out.String(), exit, err)
 			if ended++; err == nil {
 				good, ended = good+1, ended-1
 				took = (7*took + time.Since(began)) / 8
@@ -329,7 +329,7 @@ func PinsAt(t *testing.T, create func(step func(step, name string)) Checker) {
 				if err == nil {
 					exit, err = proc.Wait()
 				}
-				a.judge(t, out.String(), exit, err)
+				a.evaluate(t, out.String(), exit, err)
 				if !errors.Is(err, sandbox.ErrReplaced) {
 					t.Errorf("%s, %s at %q: %+v, %v; want ErrReplaced", a.name, c.name, at, exit, err)
 				}

@@ -270,8 +270,10 @@ type Ear func(ctx context.Context, a speech.Audio) (string, error)
 // Transcribe implements [speech.Transcriber].
 func (f Ear) Transcribe(ctx context.Context, a speech.Audio) (string, error) { return f(ctx, a) }
 
-// Mouth is a synthesizer implemented by a function.
-type Mouth func(ctx context.Context, w speech.Words) ([]byte, error)
+// Synthesizer is a synthesizer implemented by a function.
+type Synthesizer func(ctx context.Context, w speech.Words) ([]byte, error)
 
 // Synthesize implements [speech.Synthesizer].
-func (f Mouth) Synthesize(ctx context.Context, w speech.Words) ([]byte, error) { return f(ctx, w) }
+func (f Synthesizer) Synthesize(ctx context.Context, w speech.Words) ([]byte, error) {
+	return f(ctx, w)
+}

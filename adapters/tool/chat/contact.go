@@ -50,10 +50,10 @@ func target(input json.RawMessage) (contactInput, messages.Address, error) {
 	return in, a, nil
 }
 
-// Judge implements [tool.Judge]. Writing to the run's own chat or to the asker's private chat needs no approval;
+// CheckCall implements [tool.Checker]. Writing to the run's own chat or to the asker's private chat needs no approval;
 // anything else does. Only ids are compared, never names. On Telegram the id of a private chat is that of its user;
 // elsewhere equal ids mean nothing.
-func (*Contact) Judge(call tool.Call) tool.Verdict {
+func (*Contact) CheckCall(call tool.Call) tool.Verdict {
 	in, a, err := target(call.Input)
 	if err != nil {
 		return tool.Verdict{Decision: tool.Ask, Reason: "the chat cannot be told"}

@@ -125,9 +125,9 @@ func named(list []attachment) []attachment {
 	return list
 }
 
-// Judge implements [tool.Judge]. A file of the project needs approval, unless the same content was sent to the chat
+// CheckCall implements [tool.Checker]. A file of the project needs approval, unless the same content was sent to the chat
 // before. If a file cannot be opened, the call itself reports the error.
-func (s *Send) Judge(call tool.Call) tool.Verdict {
+func (s *Send) CheckCall(call tool.Call) tool.Verdict {
 	list, err := attachmentsOf(call.Input)
 	if err != nil {
 		return tool.Verdict{Decision: tool.Allow}

@@ -30,13 +30,13 @@ type changer struct {
 	input func(tool.Call) (path string, how rewrite, err error)
 }
 
-// Judge implements [tool.Judge]. Every change needs approval or is refused.
-func (c *changer) Judge(call tool.Call) tool.Verdict {
+// CheckCall implements [tool.Checker]. Every change needs approval or is refused.
+func (c *changer) CheckCall(call tool.Call) tool.Verdict {
 	path, _, err := c.input(call)
 	if err != nil {
 		return tool.Verdict{Decision: tool.Deny, Reason: err.Error()}
 	}
-	return c.w.judge(path)
+	return c.w.check(path)
 }
 
 func (c *changer) Explain(call tool.Call) (tool.Explanation, error) {
@@ -419,9 +419,9 @@ func syncFolder(dir *os.Root) error {
 	return nil
 }
 
-// judge decides about a change by its path alone. Links are resolved when the change is explained, and again when it
+// check decides about a change by its path alone. Links are resolved when the change is explained, and again when it
 // is made.
-func (w *Workspace) judge(asked string) tool.Verdict {
+func (w *Workspace) check(asked string) tool.Verdict {
 	local, err := w.local(asked)
 	if err != nil {
 		return tool.Verdict{Decision: tool.Deny, Reason: err.Error()}

@@ -84,7 +84,7 @@ func newCall(name string, members in) tool.Call {
 	return tool.Call{ID: "call-1", Name: name, Input: raw, Run: tool.Run{ChatKey: "web-chat-a", RunID: "r1"}}
 }
 
-// judge validates a call and decides about it.
+// check validates a call and decides about it.
 func (p *project) judge(name string, members in) (tool.Tool, tool.Call, tool.Verdict, error) {
 	call := newCall(name, members)
 	if err := p.set.Validate(name, call.Input); err != nil {

@@ -43,21 +43,21 @@ type guard struct {
 }
 
 func newGuard(refused, skills []string) guard {
-	fold := func(paths []string) [][]string {
+	normalize := func(paths []string) [][]string {
 		var out [][]string
 		for _, p := range paths {
-			if parts := folded(p); len(parts) > 0 {
+			if parts := components(p); len(parts) > 0 {
 				out = append(out, parts)
 			}
 		}
 		return out
 	}
-	return guard{refused: fold(refused), skills: append(fold(skills), []string{".claude", "skills"})}
+	return guard{refused: normalize(refused), skills: append(normalize(skills), []string{".claude", "skills"})}
 }
 
 // of returns the treatment of a path without links.
 func (g guard) of(path string) ward {
-	parts := folded(path)
+	parts := components(path)
 	closed := func(why string) ward { return ward{noRead: why, noWrite: why} }
 	switch {
 	case slices.ContainsFunc(parts, secretName):
@@ -123,11 +123,11 @@ func within(parts, folder []string) bool {
 // control folders, whose settings and packs may contain both.
 func secretName(part string) bool { return secretfile.Possible(part) || secretfile.Store(part) }
 
-// folded are the parts of a path, normalized like in the most lenient file system.
-func folded(path string) []string {
+// components are the parts of a path, normalized like in the most lenient file system.
+func components(path string) []string {
 	parts := split(strings.ReplaceAll(path, "\\", "/"))
 	for i, part := range parts {
-		parts[i] = secretfile.Fold(part)
+		parts[i] = secretfile.Normalize(part)
 	}
 	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 }

@@ -102,7 +102,7 @@ func (t *tree) listed(e entry) listed {
 
 // opens reports whether a closed folder contains folders that are not closed.
 func opens(path string) bool {
-	parts := folded(path)
+	parts := components(path)
 	return len(parts) > 0 && (parts[len(parts)-1] == ".ship" || len(parts) > 1 && parts[len(parts)-2] == ".ship" && parts[len(parts)-1] == "memory")
 }
 

@@ -236,8 +236,8 @@ func (c *client) dialAddress(life context.Context) dialed {
 	}
 }
 
-// takenKey is the key of the [atomic.Bool] in the context of a call that says whether its server may have taken it.
-type takenKey struct{}
+// sentKey is the key of the [atomic.Bool] in the context of a call that says whether its server may have taken it.
+type sentKey struct{}
 
 // headers adds the configured headers to every request, limits the size of answers, and cancels requests when the
 // session ends.
@@ -260,7 +260,7 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, values := range h.add {
 		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
-	taken, ok := r.Context().Value(takenKey{}).(*atomic.Bool)
+	taken, ok := r.Context().Value(sentKey{}).(*atomic.Bool)
 	if ok = ok && r.Method == http.MethodPost; ok {
 		taken.Store(true)
 	}

@@ -124,7 +124,7 @@ func (r *remote) ask(ctx context.Context, params *sdk.CallToolParams) (*sdk.Call
 	ctx, cancel := context.WithTimeout(ctx, r.c.server.timeout())
 	defer cancel()
 	taken := &atomic.Bool{}
-	result, err := l.session.CallTool(context.WithValue(ctx, takenKey{}, taken), params)
+	result, err := l.session.CallTool(context.WithValue(ctx, sentKey{}, taken), params)
 	if errors.Is(err, sdk.ErrSessionMissing) {
 		_ = l.session.Close() // there is nothing to tell the server
 		select {

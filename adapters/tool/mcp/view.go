@@ -64,7 +64,7 @@ func view(servers []*Server, store *Store, reserved []string) []viewed {
 			return cmp.Or(rank(entries[a])-rank(entries[b]), cmp.Compare(a, b))
 		})
 		for _, name := range names {
-			v := judge(server, name, entries[name], taken)
+			v := checkDefinition(server, name, entries[name], taken)
 			if v.status.State == StateOn {
 				if look := skeleton(qualified(server.Name, name)); taken[look] == "" {
 					taken[look] = qualified(server.Name, name)
@@ -91,7 +91,7 @@ func rank(e entry) int {
 	}
 }
 
-func judge(server *Server, name string, e entry, taken map[string]string) viewed {
+func checkDefinition(server *Server, name string, e entry, taken map[string]string) viewed {
 	v := viewed{server: server, status: ToolStatus{Name: name, State: StateOn, Asks: !server.allows(name)}}
 	off := func(s State, reason string) {
 		v.status.State, v.status.Reason = s, reason

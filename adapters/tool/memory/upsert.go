@@ -45,14 +45,14 @@ func NewUpsert(o Options) *Upsert {
 	}), o}
 }
 
-// wish is what a call asks to remember.
-type wish struct {
+// target is what a call asks to remember.
+type target struct {
 	Scope, Text, UserID string
 	place               memories.Place
 }
 
-func wishOf(call tool.Call) (wish, error) {
-	var in wish
+func targetOf(call tool.Call) (target, error) {
+	var in target
 	if err := call.Read(&in); err != nil {
 		return in, err
 	}
@@ -66,7 +66,7 @@ func wishOf(call tool.Call) (wish, error) {
 
 // Explain implements [tool.Explainer].
 func (u *Upsert) Explain(call tool.Call) (tool.Explanation, error) {
-	in, err := wishOf(call)
+	in, err := targetOf(call)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
@@ -80,7 +80,7 @@ func (u *Upsert) Explain(call tool.Call) (tool.Explanation, error) {
 
 // Invoke implements [tool.Tool]. The fact's source is the turn that contains the call.
 func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	in, err := wishOf(call)
+	in, err := targetOf(call)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -21,7 +21,7 @@ func (s *Shell) meansSecret(r *request) string {
 	dir := filepath.Join(s.root, r.rel)
 	if r.Command == "" {
 		for _, word := range r.Argv {
-			if name := s.secretBehind(dir, word, word); name != "" {
+			if name := s.secretTarget(dir, word, word); name != "" {
 				return name
 			}
 		}
@@ -41,7 +41,7 @@ func (s *Shell) meansSecret(r *request) string {
 		written, _ := static(w)
 		fields, _ := read.fields(w)
 		for _, f := range fields {
-			if found = s.secretBehind(dir, f, written); found != "" {
+			if found = s.secretTarget(dir, f, written); found != "" {
 				break
 			}
 		}
@@ -53,8 +53,8 @@ func (s *Shell) meansSecret(r *request) string {
 	return found
 }
 
-// secretBehind is the target of a word, if it is named like a secret and the word as written does not show that.
-func (s *Shell) secretBehind(dir, word, written string) string {
+// secretTarget is the target of a word, if it is named like a secret and the word as written does not show that.
+func (s *Shell) secretTarget(dir, word, written string) string {
 	path := filepath.Clean(word)
 	if !filepath.IsAbs(word) {
 		path = filepath.Join(dir, word)
@@ -70,7 +70,7 @@ func (s *Shell) secretBehind(dir, word, written string) string {
 	for _, name := range names {
 		rel := strings.TrimPrefix(name, s.root+"/")
 		for part := range strings.SplitSeq(rel, "/") {
-			if secretfile.Protected(secretfile.Fold(part)) && !slices.Contains(spelled, part) {
+			if secretfile.Protected(secretfile.Normalize(part)) && !slices.Contains(spelled, part) {
 				return rel
 			}
 		}

@@ -32,8 +32,8 @@ type Exec struct {
 	sh *Shell
 }
 
-// Judge implements [tool.Judge]. Every valid command needs approval.
-func (e *Exec) Judge(call tool.Call) tool.Verdict {
+// CheckCall implements [tool.Checker]. Every valid command needs approval.
+func (e *Exec) CheckCall(call tool.Call) tool.Verdict {
 	if why := e.sh.unavailable(); why != "" {
 		return tool.Verdict{Decision: tool.Deny, Reason: why}
 	}

@@ -31,7 +31,7 @@ type names struct {
 // secretName reports whether files of this name contain keys or passwords, or belong to a host. Files that only might
 // be secret are left to programs, because builds usually need them.
 func secretName(name string) bool {
-	name = secretfile.Fold(name)
+	name = secretfile.Normalize(name)
 	return secretfile.Named(name) || secretfile.Own(name)
 }
 

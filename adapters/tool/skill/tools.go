@@ -132,9 +132,9 @@ func read(call tool.Call) (order, error) {
 	return in, nil
 }
 
-// Judge implements [tool.Judge]. A skill needs approval unless a person agreed to its current content. A call that
+// CheckCall implements [tool.Checker]. A skill needs approval unless a person agreed to its current content. A call that
 // cannot load anything needs none.
-func (t *load) Judge(call tool.Call) tool.Verdict {
+func (t *load) CheckCall(call tool.Call) tool.Verdict {
 	in, err := read(call)
 	if err != nil || in.Unload {
 		return tool.Verdict{Decision: tool.Allow}

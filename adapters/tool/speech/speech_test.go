@@ -24,22 +24,22 @@ import (
 
 // world is two chats with files, and both tools.
 type world struct {
-	t      *testing.T
-	root   string
-	log    bytes.Buffer
-	heard  []speech.Audio
-	spoken []speech.Words
-	ear    speechtest.Ear
-	mouth  speechtest.Mouth
-	way    tools.Way
-	egress tooltest.Egress
+	t           *testing.T
+	root        string
+	log         bytes.Buffer
+	heard       []speech.Audio
+	spoken      []speech.Words
+	ear         speechtest.Ear
+	synthesizer speechtest.Synthesizer
+	way         tools.Way
+	egress      tooltest.Egress
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, root: t.TempDir(), way: tools.WayVoice}
 	w.ear = func(context.Context, speech.Audio) (string, error) { return "the words", nil }
-	w.mouth = func(context.Context, speech.Words) ([]byte, error) { return speechtest.Voice(125), nil }
+	w.synthesizer = func(context.Context, speech.Words) ([]byte, error) { return speechtest.Voice(125), nil }
 	for _, chat := range []string{"a", "b"} {
 		w.write("results/"+chat+"/voice.ogg", speechtest.Voice(10))
 	}
@@ -72,9 +72,9 @@ func (w *world) tool(name string) tool.Tool {
 		}), speech.ListenerOptions{MaxBytes: 1 << 20, MaxTime: time.Minute, AtOnce: 1, Deadline: time.Minute})
 		return tools.NewTranscribe(tools.TranscribeOptions{Listener: l, Files: w.files(), Logger: log})
 	}
-	s := speech.NewSpeaker(speechtest.Mouth(func(ctx context.Context, words speech.Words) ([]byte, error) {
+	s := speech.NewSpeaker(speechtest.Synthesizer(func(ctx context.Context, words speech.Words) ([]byte, error) {
 		w.spoken = append(w.spoken, words)
-		return w.mouth(ctx, words)
+		return w.synthesizer(ctx, words)
 	}), speech.SpeakerOptions{MaxLetters: 40, AtOnce: 1, Deadline: time.Minute})
 	return tools.NewSpeak(tools.SpeakOptions{
 		Speaker: s, Files: w.files(), Logger: log, Way: func(messages.ChatKey) tools.Way { return w.way },
@@ -218,7 +218,7 @@ func TestSpeakWhereVoicesDoNotGo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.way, w.mouth = c.way, func(context.Context, speech.Words) ([]byte, error) { return c.data, nil }
+			w.way, w.synthesizer = c.way, func(context.Context, speech.Words) ([]byte, error) { return c.data, nil }
 			r, err := w.invoke(tools.SpeakName, `{"text":"hello","final":true}`, tool.Run{})
 			if err != nil || r.Final {
 				t.Fatalf("%+v, %v", r, err)
@@ -256,7 +256,7 @@ func TestSpeakRefuses(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	w.mouth = func(context.Context, speech.Words) ([]byte, error) { return []byte("<html>"), nil }
+	w.synthesizer = func(context.Context, speech.Words) ([]byte, error) { return []byte("<html>"), nil }
 	before, err := os.ReadDir(filepath.Join(w.root, "results", "a"))
 	if err != nil {
 		t.Fatal(err)

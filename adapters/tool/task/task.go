@@ -1,7 +1,7 @@
 // Package task has the tools task_list, task_create, task_update, task_cancel and task_run. They see and change only
 // the tasks of their own chat. What is created, changed or run acts later without a person watching, so these calls
 // need approval, with the times and the exact text shown. Only people's reminders to themselves need none, see
-// [Create.Judge]. Pausing, resuming and canceling need no approval either; they can be undone, and are allowed only
+// [Create.CheckCall]. Pausing, resuming and canceling need no approval either; they can be undone, and are allowed only
 // to those who decide in the chat and, unless somebody else has stopped it, to the person who created the task.
 package task
 

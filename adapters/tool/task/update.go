@@ -43,8 +43,8 @@ func (c *changes) read(raw json.RawMessage) error {
 // statusOnly reports whether only the status would change.
 func (c *changes) statusOnly() bool { return c.input == input{} && c.Status != "" }
 
-// Judge implements [tool.Judge]. Changes of what is said or done, or when, need approval.
-func (*Update) Judge(call tool.Call) tool.Verdict {
+// CheckCall implements [tool.Checker]. Changes of what is said or done, or when, need approval.
+func (*Update) CheckCall(call tool.Call) tool.Verdict {
 	var c changes
 	if err := c.read(call.Input); err != nil || !c.statusOnly() {
 		return tool.Verdict{Decision: tool.Ask, Reason: "it changes what happens later"}

@@ -51,8 +51,8 @@ func (t *Tool) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	return t.Do(ctx, call)
 }
 
-// Judge implements [tool.Judge].
-func (t *Tool) Judge(call tool.Call) tool.Verdict {
+// CheckCall implements [tool.Checker].
+func (t *Tool) CheckCall(call tool.Call) tool.Verdict {
 	if t.Verdict == nil {
 		return tool.Verdict{Decision: tool.Allow}
 	}

@@ -128,8 +128,8 @@ func (f *Fetch) decode(call tool.Call) (input, *url.URL, error) {
 	return in, u, nil
 }
 
-// Judge implements [tool.Judge]. Hosts that the operator allows need no approval; all others do.
-func (f *Fetch) Judge(call tool.Call) tool.Verdict {
+// CheckCall implements [tool.Checker]. Hosts that the operator allows need no approval; all others do.
+func (f *Fetch) CheckCall(call tool.Call) tool.Verdict {
 	_, u, err := f.decode(call)
 	switch {
 	case err != nil:

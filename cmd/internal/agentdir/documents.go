@@ -34,7 +34,7 @@ type Documents struct {
 	dir, state string
 	log        *slog.Logger
 	now        func() time.Time
-	told       Told // by Reload
+	warned     Warned // by Reload
 
 	set    atomic.Pointer[documentSet]
 	looked atomic.Int64 // when the files were last checked, in Unix nanoseconds
@@ -94,12 +94,12 @@ func (d *Documents) Load() error {
 func (d *Documents) Reload() {
 	before := d.set.Load()
 	if err := d.Load(); err != nil {
-		if d.told.News("documents", err) {
+		if d.warned.News("documents", err) {
 			d.log.Warn("the project's documents cannot be read; the previous ones stay in effect", "error", err)
 		}
 		return
 	}
-	d.told.News("documents")
+	d.warned.News("documents")
 	if d.set.Load() != before {
 		d.log.Info("the project's documents were reloaded")
 	}

@@ -481,7 +481,7 @@ func turn(ctx context.Context, c persistence.Chat, i int) error {
 
 func checkpoint(ctx context.Context, c persistence.Chat, i int) error {
 	n := int64(i)
-	return c.Fold(ctx, journal.Fold{History: storetest.Turns(i, i), Ledger: storetest.Entries(n, n), Meta: journal.Meta{Version: 1, N: n}})
+	return c.Checkpoint(ctx, journal.Checkpoint{History: storetest.Turns(i, i), Ledger: storetest.Entries(n, n), Meta: journal.Meta{Version: 1, N: n}})
 }
 
 func load(t *testing.T, c persistence.Chat) journal.Snapshot {

@@ -12,19 +12,19 @@ const (
 
 // The loads and the other sources of figures.
 const (
-	paced       = "paced"
-	closed      = "closed loop"
-	crowd       = "1,000 chats"
-	crowdSlow   = "1,000 chats, slow model"
-	lastMinute  = "rests shortly"
-	laterOn     = "rests for three minutes"
-	start       = "start"
-	startAmong  = "start among chats"
-	firstTurn   = "first turn"
-	resume      = "resume after SIGKILL"
-	wholeTurn   = "a turn"
-	storeAppend = "appends"
-	program     = "program"
+	paced             = "paced"
+	closed            = "closed loop"
+	thousandChats     = "1,000 chats"
+	thousandChatsSlow = "1,000 chats, slow model"
+	lastMinute        = "rests shortly"
+	laterOn           = "rests for three minutes"
+	start             = "start"
+	startAmong        = "start among chats"
+	firstTurn         = "first turn"
+	resume            = "resume after SIGKILL"
+	wholeTurn         = "a turn"
+	storeAppend       = "appends"
+	program           = "program"
 )
 
 // figure is one row of the table: a value of a load, and what it may be.
@@ -66,8 +66,8 @@ func figures() []figure {
 		{"added latency p99, the same", "ms", paced, "overhead_ms.p99", 0, atMost(1.5).times(floor)},
 		{"processor time a turn, 200 chats, closed loop", "ms", closed, "cpu_per_msg_ms", 0, atMost(1.6).times(floor)},
 		{"turns/s, the same", "", closed, "replies_per_s", 0, target{}},
-		{"turns/s, 1,000 chats, model 0 ms", "", crowd, "replies_per_s", 0, atLeast(0.7).times(floor)},
-		{"turns/s, 1,000 chats, model 200 ms", "", crowdSlow, "replies_per_s", 0, atLeast(0.7).times(floor)},
+		{"turns/s, 1,000 chats, model 0 ms", "", thousandChats, "replies_per_s", 0, atLeast(0.7).times(floor)},
+		{"turns/s, 1,000 chats, model 200 ms", "", thousandChatsSlow, "replies_per_s", 0, atLeast(0.7).times(floor)},
 		{"memory of a chat in the minute after its turn", "kB", lastMinute, "bytes_per_chat", kB, atMost(8)},
 		{"memory of a chat three minutes later", "kB", laterOn, "bytes_per_chat", kB, atMost(1)},
 		{"resident at rest", "MB", lastMinute, "empty.rss_bytes", MB, atMost(28)},
@@ -98,8 +98,8 @@ func loads() []load {
 	return []load{
 		{paced, "drive", []string{"-pattern", "poisson", "-rate", "200", "-llm-delay", "100ms", "-chats", "200", "-msgs", "20"}, []string{"-msgs", "3"}, all, false},
 		{closed, "drive", []string{"-chats", "200", "-msgs", "20"}, []string{"-msgs", "4"}, all, false},
-		{crowd, "drive", []string{"-chats", "1000", "-msgs", "20"}, []string{"-msgs", "2"}, all, false},
-		{crowdSlow, "drive", []string{"-chats", "1000", "-msgs", "20", "-llm-delay", "200ms"}, nil, all, false},
+		{thousandChats, "drive", []string{"-chats", "1000", "-msgs", "20"}, []string{"-msgs", "2"}, all, false},
+		{thousandChatsSlow, "drive", []string{"-chats", "1000", "-msgs", "20", "-llm-delay", "200ms"}, nil, all, false},
 		{firstTurn, "drive", []string{"-chats", "20", "-msgs", "1", "-warmup", "0"}, []string{}, all, false},
 		// Memory is read after two rests.
 		{lastMinute, "idle", []string{"-chats", "10000", "-window", "100", "-rest", "5s", "-restart=false"}, []string{"-chats", "1000", "-rest", "2s"}, mine, false},

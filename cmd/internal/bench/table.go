@@ -59,7 +59,7 @@ func rows(figures []figure, s samples) []row {
 				r.Rounds[system], r.Median[system] = list, median(list)
 			}
 		}
-		r.judge(f, s)
+		r.evaluate(f, s)
 		out = append(out, r)
 	}
 	return out
@@ -73,7 +73,7 @@ func (f figure) values(s samples, load, system string) []float64 {
 	return list
 }
 
-func (r *row) judge(f figure, s samples) {
+func (r *row) evaluate(f figure, s samples) {
 	t := f.target
 	if t.word == "" {
 		return

@@ -145,7 +145,7 @@ func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.Fi
 	if !spoken {
 		return "[what the audio says is not known (" + string(why) + ")]"
 	}
-	f.Unheard = string(why)
+	f.NoTranscript = string(why)
 	return "[what it says is not known (" + string(why) + "); its sender was told]"
 }
 

@@ -156,7 +156,7 @@ func TestVoicesBecomeText(t *testing.T) {
 		err    error
 		off    bool
 		want   string // of the text
-		why    string // of File.Unheard
+		why    string // of File.NoTranscript
 		called int
 	}{
 		{"a voice", platform.File{Kind: "voice"}, speechtest.Voice(10), nil, false, "hello there", "", 1},
@@ -201,7 +201,7 @@ func TestVoicesBecomeText(t *testing.T) {
 					f = got
 				}
 			}
-			if called != c.called || f.Unheard != c.why || f.Unfetched() {
+			if called != c.called || f.NoTranscript != c.why || f.Unfetched() {
 				t.Errorf("asked %d times, file %+v", called, f)
 			}
 			switch {

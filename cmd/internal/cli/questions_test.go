@@ -228,7 +228,7 @@ func TestPeopleOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, _, err := people.Request(t.Context(), "telegram", platform.Wish{Who: platform.Person{ID: "42", Name: "Bob"}})
+	code, _, err := people.Request(t.Context(), "telegram", platform.AccessRequest{Who: platform.Person{ID: "42", Name: "Bob"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func (a *app) fromSending(err error, id string) error {
 		return fromClient(err)
 	case refused.Code == terminal.CodeReused:
 		f.What = a.Text("the id "+id+" was already used for another message; this one was not sent", "编号 "+id+" 已用于另一条消息，这条消息没有发送")
-	case refused.Code == terminal.CodeFolded:
+	case refused.Code == terminal.CodeCompacted:
 		f.What = a.Text("the id "+id+" was used before, and the chat has no answer for it any more; nothing was sent", "编号 "+id+" 以前用过，聊天中已没有它的回答，这条消息没有发送")
 	default:
 		return fromClient(err)

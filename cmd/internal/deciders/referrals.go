@@ -188,14 +188,14 @@ func (d *Deciders) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	return c, true
 }
 
-// TaskPlace is the title of the task that runs in a chat, and the chat in which it was created.
-func (d *Deciders) TaskPlace(key messages.ChatKey) referral.TaskPlace {
+// TaskFacts is the title of the task that runs in a chat, and the chat in which it was created.
+func (d *Deciders) TaskFacts(key messages.ChatKey) referral.TaskFacts {
 	f, ok := d.fireOf(key)
 	c, known := d.taskClaim(approval.Claim{ChatKey: key})
 	if !ok || !known || d.Access() == nil {
-		return referral.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
+		return referral.TaskFacts{Title: f.Title, ChatKey: f.ChatKey}
 	}
-	out := referral.TaskPlace{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
+	out := referral.TaskFacts{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
 	if c.Group {
 		out.ChatTitle = d.ChatName(f.ChatKey)
 	} else {

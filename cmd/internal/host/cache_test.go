@@ -105,8 +105,8 @@ func talkAWhile(t *testing.T, api string) {
 		t.Fatal(err)
 	}
 	_, metrics := get(t, "http://"+h.metricsAddr+"/metrics")
-	if folds := total(t, metrics, `sma_compactions_total{cause="threshold",result="folded"}`); folds < 2 || view.Counts.Fates["merged"] != 7 || !c.there("agreed") { // three questions need one step
-		t.Errorf("%d compactions, fates %v, the command ran: %t", folds, view.Counts.Fates, c.there("agreed"))
+	if compactions := total(t, metrics, `sma_compactions_total{cause="threshold",result="compacted"}`); compactions < 2 || view.Counts.Fates["merged"] != 7 || !c.there("agreed") { // three questions need one step
+		t.Errorf("%d compactions, fates %v, the command ran: %t", compactions, view.Counts.Fates, c.there("agreed"))
 	}
 	checkCached(t, service, total(t, metrics, "sma_prompt_prefix_broken_total"))
 	checkBilled(t, c.dir, service)

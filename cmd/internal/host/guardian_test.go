@@ -18,7 +18,7 @@ import (
 )
 
 // An actor that keeps failing after restarts ends the host: first /readyz fails, then the process is
-// told the reason. The text of the panic is not repeated, because it may quote people.
+// logged the reason. The text of the panic is not repeated, because it may quote people.
 func TestHostIsGivenUpWithAnActorThatCannotLive(t *testing.T) {
 	p := newProject(t)
 	h := p.start(t, Options{Model: modeltest.NewScript()}, map[string]string{"llm.model": "fake"})

@@ -53,7 +53,7 @@ const (
 // Host runs one project. Start and Stop are called once each, in this order, by one goroutine; the other methods are
 // safe for concurrent use.
 type Host struct {
-	reloads   agentdir.Told // by looks at settings and MCP servers
+	reloads   agentdir.Warned // by looks at settings and MCP servers
 	opts      Options
 	log       *slog.Logger
 	zone      *time.Location

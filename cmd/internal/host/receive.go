@@ -21,7 +21,7 @@ const (
 var errLoopPanicked = errors.New("a fault of the program ended it; it is tried again")
 
 // receive runs a platform's receive loop. When it ends, the platform is reported as down; the others continue.
-func (h *Host) receive(p place) {
+func (h *Host) receive(p platformStart) {
 	made := h.ports[p.name]
 	loop := p.receive
 	if loop == nil {

@@ -65,7 +65,7 @@ func (h *Host) refused() {
 
 // expectCredentials lists the platforms whose refusal ends the host. The list is empty if the operator configured the
 // web chat or the API, which keep working.
-func (h *Host) expectCredentials(places []place) {
+func (h *Host) expectCredentials(places []platformStart) {
 	a := h.opts.Settings.Settings.Adapters
 	for _, key := range []string{"adapters.web.enabled", "adapters.web.listen", "adapters.web.token", "adapters.api.token"} {
 		if a.Web.Enabled && h.opts.Settings.Origin(key).Source != config.FromDefault {

@@ -265,7 +265,7 @@ func (s *feishuScene) pressFeishu(chat, from, button string) error {
 }
 
 // showAnswer is what the answer to a button shows: to who pressed, and to all in the
-// place of the message.
+// platformStart of the message.
 func (s *feishuScene) showAnswer(answer map[string]any) string {
 	toast, _ := answer["toast"].(map[string]any)
 	text, _ := toast["content"].(string)

@@ -26,9 +26,9 @@ import (
 type sounds struct {
 	*speechtest.Server
 
-	mu   sync.Mutex
-	ears []ear
-	deaf int // recordings that no line of the script speaks of
+	mu          sync.Mutex
+	transcriber []ear
+	deaf        int // recordings that no line of the script speaks of
 }
 
 // ear is what comes of one recording.
@@ -70,20 +70,20 @@ func (s *scene) hears(rest string) error {
 	}
 	s.sounds.mu.Lock()
 	defer s.sounds.mu.Unlock()
-	s.sounds.ears = append(s.sounds.ears, e)
+	s.sounds.transcriber = append(s.sounds.transcriber, e)
 	return nil
 }
 
 // hear answers a call for a transcript.
 func (s *scene) hear([]byte) string {
 	s.sounds.mu.Lock()
-	if len(s.sounds.ears) == 0 {
+	if len(s.sounds.transcriber) == 0 {
 		s.sounds.deaf++
 		s.sounds.mu.Unlock()
 		return ""
 	}
-	e := s.sounds.ears[0]
-	s.sounds.ears = s.sounds.ears[1:]
+	e := s.sounds.transcriber[0]
+	s.sounds.transcriber = s.sounds.transcriber[1:]
 	s.sounds.mu.Unlock()
 	e.played.Store(true)
 	if e.until != nil {
@@ -126,7 +126,7 @@ func (s *scene) showSounds() string {
 		return ""
 	}
 	s.sounds.mu.Lock()
-	left, deaf := len(s.sounds.ears), s.sounds.deaf
+	left, deaf := len(s.sounds.transcriber), s.sounds.deaf
 	s.sounds.mu.Unlock()
 	if left > 0 || deaf > 0 {
 		s.t.Errorf("%d recordings were not heard, %d came besides", left, deaf)

@@ -20,7 +20,7 @@ func (h *Host) wireApprovals() {
 	chats := &h.chats
 	h.cleanups.add("administrators", h.deciders.Close)
 	chats.MayDecide, chats.AdminsUnknown = h.deciders.May, h.deciders.AdminsUnknown
-	chats.Deciders, chats.TaskPlace = h.deciders.Of, h.deciders.TaskPlace
+	chats.Deciders, chats.TaskFacts = h.deciders.Of, h.deciders.TaskFacts
 	chats.Router, chats.Gather = h.router, h.deciders.GatherRequests
 	chats.Grants = query.Grants(h.opts.State)
 	chats.Uptime = uptime

@@ -57,7 +57,7 @@ func (h *Host) wireMemory(chats *chat.Options, s config.Memory, llm config.LLM) 
 		return
 	}
 	o := extraction.Options{
-		Model: h.runs.Model, Gate: h.runs.Gate, Store: h.memory, Folded: h.store, MinTurns: s.ExtractMinEntries, NoBackup: !s.BackupBeforeCompress, Zone: h.zone,
+		Model: h.runs.Model, Gate: h.runs.Gate, Store: h.memory, Archives: h.store, MinTurns: s.ExtractMinEntries, NoBackup: !s.BackupBeforeCompress, Zone: h.zone,
 		Logger: h.opts.Logger, Deadline: within(extraction.DefaultDeadline, llm),
 	}
 	if s.CompressOnOverflow {

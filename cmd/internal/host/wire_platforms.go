@@ -38,8 +38,8 @@ const (
 	nameAPI = "api"
 )
 
-// place is a platform that is about to start.
-type place struct {
+// platformStart is a platform that is about to start.
+type platformStart struct {
 	name    string
 	egress  string // its setting
 	build   func(live platform.Live) (platform.Platform, error)
@@ -53,7 +53,7 @@ func (h *Host) startPlatforms(ctx context.Context) error {
 	up := promauto.With(h.registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "sma_platform_up", Help: "1 while a platform works, otherwise 0.",
 	}, []string{"platform"})
-	places, err := h.places(ctx)
+	places, err := h.startingPlatforms(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,19 +79,19 @@ func (h *Host) startPlatforms(ctx context.Context) error {
 type offer struct {
 	name, off string
 	on        bool
-	open      func(context.Context) ([]place, error)
+	open      func(context.Context) ([]platformStart, error)
 }
 
-// places are the enabled platforms. The others are reported as off, with the reason.
-func (h *Host) places(ctx context.Context) ([]place, error) {
-	var out []place
+// startingPlatforms are the enabled platforms. The others are reported as off, with the reason.
+func (h *Host) startingPlatforms(ctx context.Context) ([]platformStart, error) {
+	var out []platformStart
 	a := h.opts.Settings.Settings.Adapters
 	offers := []offer{
-		{nameCLI, "adapters.cli.enabled is false", a.CLI.Enabled, h.cliPlace},
-		{nameWeb, "adapters.web.enabled is false", a.Web.Enabled, h.webPlace},
+		{nameCLI, "adapters.cli.enabled is false", a.CLI.Enabled, h.cliPlatform},
+		{nameWeb, "adapters.web.enabled is false", a.Web.Enabled, h.webPlatform},
 	}
 	for _, d := range h.services {
-		offers = append(offers, offer{d.Name, d.Off, d.Settings(a).Enabled, func(ctx context.Context) ([]place, error) { return h.botPlaces(ctx, d) }})
+		offers = append(offers, offer{d.Name, d.Off, d.Settings(a).Enabled, func(ctx context.Context) ([]platformStart, error) { return h.botPlatforms(ctx, d) }})
 	}
 	for _, o := range offers {
 		if !o.on || len(h.opts.Only) > 0 && !slices.Contains(h.opts.Only, o.name) {
@@ -107,8 +107,8 @@ func (h *Host) places(ctx context.Context) ([]place, error) {
 	return out, nil
 }
 
-// botPlaces are the bots of a service.
-func (h *Host) botPlaces(ctx context.Context, d platforms.Descriptor) ([]place, error) {
+// botPlatforms are the bots of a service.
+func (h *Host) botPlatforms(ctx context.Context, d platforms.Descriptor) ([]platformStart, error) {
 	own := d.Settings(h.opts.Settings.Settings.Adapters).Egress
 	egress, err := h.readyBot(d.Label, d.Name, own)
 	if err != nil {
@@ -125,9 +125,9 @@ func (h *Host) botPlaces(ctx context.Context, d platforms.Descriptor) ([]place, 
 	if err != nil {
 		return nil, err
 	}
-	var out []place
+	var out []platformStart
 	for _, bot := range bots {
-		out = append(out, place{
+		out = append(out, platformStart{
 			name: bot.Name, egress: own,
 			build: func(live platform.Live) (platform.Platform, error) { return bot.New(live.Decide) },
 		})
@@ -139,7 +139,7 @@ func (h *Host) botPlaces(ctx context.Context, d platforms.Descriptor) ([]place, 
 const starting = "starting"
 
 // connect makes a platform, its adapter actor and its port.
-func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error {
+func (h *Host) connect(ctx context.Context, p platformStart, up prometheus.Gauge) error {
 	pid := guardian.PID(h.system, adapter.Name(p.name))
 	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: starting})
 	live := adapter.NewPort(h.system, pid, adapter.PortOptions{
@@ -225,8 +225,8 @@ func (h *Host) toolEgress(name, own string, habit bool) bool {
 	}
 }
 
-// webPlace listens at once, so that a port in use stops the start.
-func (h *Host) webPlace(ctx context.Context) ([]place, error) {
+// webPlatform listens at once, so that a port in use stops the start.
+func (h *Host) webPlatform(ctx context.Context) ([]platformStart, error) {
 	s := h.opts.Settings.Settings.Adapters
 	l, err := h.listen(ctx, s.Web.Listen)
 	if err != nil {
@@ -235,7 +235,7 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 	// This closes the listener if a start fails before the server owns it; afterwards it has no effect.
 	h.cleanups.add("web listener", func(context.Context) error { _ = l.Close(); return nil })
 	h.webAddr = "http://" + reachable(l.Addr())
-	return []place{{
+	return []platformStart{{
 		name: nameWeb, egress: s.Web.Egress,
 		build: func(live platform.Live) (platform.Platform, error) {
 			o := h.webOptions(nameWeb, live)
@@ -309,9 +309,9 @@ func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	}
 }
 
-// cliPlace serves the terminal chat over the control socket.
-func (h *Host) cliPlace(context.Context) ([]place, error) {
-	return []place{{
+// cliPlatform serves the terminal chat over the control socket.
+func (h *Host) cliPlatform(context.Context) ([]platformStart, error) {
+	return []platformStart{{
 		name: nameCLI, egress: h.opts.Settings.Settings.Adapters.CLI.Egress,
 		build: func(live platform.Live) (platform.Platform, error) {
 			o := h.webOptions(nameCLI, live)

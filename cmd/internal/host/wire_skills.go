@@ -32,7 +32,7 @@ func (h *Host) documentsOf(key messages.ChatKey) decision.Documents {
 }
 
 // skillWatch logs each skill that is left out, once.
-type skillWatch struct{ told []string }
+type skillWatch struct{ logged []string }
 
 // look reads what has changed. It must not be called concurrently.
 func (w *skillWatch) look(h *Host) {
@@ -40,9 +40,9 @@ func (w *skillWatch) look(h *Host) {
 	var now []string
 	for _, p := range set.Problems {
 		now = append(now, p.String())
-		if !slices.Contains(w.told, p.String()) {
+		if !slices.Contains(w.logged, p.String()) {
 			h.log.Warn("a skill was refused", "path", p.Path, "line", p.Line, "reason", p.What, "hint", p.Hint)
 		}
 	}
-	w.told = now
+	w.logged = now
 }

@@ -13,10 +13,10 @@ const (
 	heapLook = 2 * time.Second
 	// quietBytes is what a host without work allocates between two checks at most.
 	quietBytes = 512 << 10
-	// worthNow is how much must have been allocated since memory was returned to return it again. After worthWait,
-	// worthLater is enough: chats are unloaded in groups, from a minute after their last turn.
-	worthNow, worthLater = 16 << 20, 1 << 20
-	worthWait            = 30 * time.Second
+	// minNow is how much must have been allocated since memory was returned to return it again. After worthWait,
+	// minLater is enough: chats are unloaded in groups, from a minute after their last turn.
+	minNow, minLater = 16 << 20, 1 << 20
+	waitBetween      = 30 * time.Second
 )
 
 // heap detects when a collection is worth its cost, from the bytes allocated since the program started.
@@ -32,7 +32,7 @@ func (h *heap) check(allocated uint64) bool {
 	h.allocated = allocated
 	h.since += heapLook
 	garbage := allocated - h.returned
-	if !quiet || garbage < worthLater || (garbage < worthNow && h.since < worthWait) {
+	if !quiet || garbage < minLater || (garbage < minNow && h.since < waitBetween) {
 		return false
 	}
 	h.returned, h.since = allocated, 0

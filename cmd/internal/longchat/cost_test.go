@@ -81,26 +81,26 @@ type cost struct {
 	each            spent // on average
 	plain           spent // the median: a turn without a compaction
 	median, slowest time.Duration
-	folded          folding
+	compactions     compacting
 	history         int64 // bytes of the file
 }
 
-type folding struct{ folded, ended, seconds float64 }
+type compacting struct{ compacted, ended, seconds float64 }
 
-func (f folding) minus(o folding) folding {
-	return folding{f.folded - o.folded, f.ended - o.ended, f.seconds - o.seconds}
+func (f compacting) minus(o compacting) compacting {
+	return compacting{f.compacted - o.compacted, f.ended - o.ended, f.seconds - o.seconds}
 }
 
 // extra is what a window cost above as many plain turns, for each compaction in it.
 func (c cost) extra() spent {
-	return c.each.minus(c.plain).times(float64(c.turns-c.from) / max(c.folded.folded, 1))
+	return c.each.minus(c.plain).times(float64(c.turns-c.from) / max(c.compactions.compacted, 1))
 }
 
 func (c cost) String() string {
 	return fmt.Sprintf("%7d turns: heap %.2f MB, resident %.1f MB; a turn: %v, median %v, slowest %v; without a compaction: %v; "+
 		"%.0f compactions (%.0f looked), each %v; %.0f ms a look; history %d bytes",
 		c.turns, c.heap/1e6, c.resident/1e6, c.each, c.median.Round(time.Microsecond), c.slowest.Round(time.Microsecond), c.plain,
-		c.folded.folded, c.folded.ended, c.extra(), 1e3*c.folded.seconds/max(c.folded.ended, 1), c.history)
+		c.compactions.compacted, c.compactions.ended, c.extra(), 1e3*c.compactions.seconds/max(c.compactions.ended, 1), c.history)
 }
 
 func (w *world) window(t *testing.T, n int) cost {
@@ -124,7 +124,7 @@ func (w *world) window(t *testing.T, n int) cost {
 	}
 	slices.Sort(took)
 	c.turns, c.median, c.slowest = w.turns, took[n/2], took[n-1]
-	c.folded = w.foldings(t).minus(before)
+	c.compactions = w.foldings(t).minus(before)
 	runtime.GC()
 	runtime.ReadMemStats(&w.meter.mem)
 	c.heap = float64(w.meter.mem.HeapAlloc)
@@ -151,10 +151,10 @@ func middle(all []spent, of func(spent) float64) float64 {
 // compactions counts those that changed the history.
 func (w *world) compactions(t *testing.T) float64 {
 	t.Helper()
-	return w.foldings(t).folded
+	return w.foldings(t).compacted
 }
 
-func (w *world) foldings(t *testing.T) (f folding) {
+func (w *world) foldings(t *testing.T) (f compacting) {
 	t.Helper()
 	families, err := w.registry.Gather()
 	if err != nil {
@@ -168,8 +168,8 @@ func (w *world) foldings(t *testing.T) (f folding) {
 			case "sma_compactions_total":
 				f.ended += m.GetCounter().GetValue()
 				for _, l := range m.GetLabel() {
-					if l.GetName() == "result" && l.GetValue() == "folded" {
-						f.folded += m.GetCounter().GetValue()
+					if l.GetName() == "result" && l.GetValue() == "compacted" {
+						f.compacted += m.GetCounter().GetValue()
 					}
 				}
 			}
@@ -178,23 +178,23 @@ func (w *world) foldings(t *testing.T) (f folding) {
 	return f
 }
 
-// folds is what all compactions together did and took.
-func folds(t *testing.T, w *world, all []cost) string {
+// compactions is what all compactions together did and took.
+func compactions(t *testing.T, w *world, all []cost) string {
 	t.Helper()
 	f, extra := w.foldings(t), spent{}
 	for _, c := range all {
-		e := c.extra().times(max(c.folded.folded, 1))
+		e := c.extra().times(max(c.compactions.compacted, 1))
 		extra = spent{extra.mallocs + e.mallocs, extra.bytes + e.bytes, extra.read + e.read, extra.wrote + e.wrote}
 	}
 	return fmt.Sprintf("%d turns, %.0f compactions, one in %.0f turns; a look took %.0f ms on average, and a compaction, above what turns cost without one, %v",
-		w.turns, f.folded, float64(w.turns)/max(f.folded, 1), 1e3*f.seconds/max(f.ended, 1), extra.over(max(f.folded, 1)))
+		w.turns, f.compacted, float64(w.turns)/max(f.compacted, 1), 1e3*f.seconds/max(f.ended, 1), extra.over(max(f.compacted, 1)))
 }
 
 // flat: the last window of a long chat costs at most a fifth more than the first one
 // behind the first compaction.
 func flat(t *testing.T, all []cost) {
 	t.Helper()
-	at := 1 + slices.IndexFunc(all, func(c cost) bool { return c.folded.folded > 0 })
+	at := 1 + slices.IndexFunc(all, func(c cost) bool { return c.compactions.compacted > 0 })
 	if at == 0 || at >= len(all)-1 {
 		t.Logf("%d windows are too few to compare", len(all))
 		return

@@ -73,7 +73,7 @@ func TestLongChat(t *testing.T) {
 		t.Errorf("the history holds %d turns after %v compactions", held, w.compactions(t))
 	}
 	conserved(t, view.Messages, filepath.Join(dir, "chat", string(key), "messages", "archive"), n)
-	t.Log(folds(t, w, all))
+	t.Log(compactions(t, w, all))
 	if alone && compact {
 		flat(t, all)
 	}
@@ -125,7 +125,7 @@ func TestNoTurnWaitsForASummary(t *testing.T) {
 	conserved(t, view.Messages, filepath.Join(dir, "chat", string(key), "messages", "archive"), w.turns)
 }
 
-// untilCompacted goes on until something was folded: the turns of a short chat may
+// untilCompacted goes on until something was compacted: the turns of a short chat may
 // all be there before the tables of the tokenizer are.
 func (w *world) untilCompacted(t *testing.T) {
 	t.Helper()
@@ -138,7 +138,7 @@ func (w *world) untilCompacted(t *testing.T) {
 		case <-pause.C:
 			w.turn(t)
 		case <-late.C:
-			t.Fatal("for a minute nothing was folded")
+			t.Fatal("for a minute nothing was compacted")
 		}
 	}
 }

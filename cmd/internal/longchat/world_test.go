@@ -91,10 +91,10 @@ func newWorldOn(t *testing.T, store *filestore.Store, dir string, sums model.Mod
 		Spares: &sync.Pool{}, Metrics: chatmetrics.New(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
 	}
 	if sums != nil {
-		folds := compaction.Options{
+		compacts := compaction.Options{
 			Model: sums, Gate: gate, Count: compaction.NewCount(), Keep: keep, Budget: budget, Deadline: time.Hour, Logger: log,
 		}
-		chats.Compaction = func() *actor.Props { return compaction.Props(folds) }
+		chats.Compaction = func() *actor.Props { return compaction.Props(compacts) }
 		chats.MaxTokens, chats.KeepLast, chats.PrefixBroken = budget, keep, runs.Metrics.PrefixBroken
 	}
 	options := chats.Complete()

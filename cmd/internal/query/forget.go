@@ -294,7 +294,7 @@ func (e *Eraser) keep(ctx context.Context, f journal.Forgetting) (err error) {
 	if _, err := c.Load(ctx); err != nil {
 		return err
 	}
-	return c.Fold(ctx, journal.Fold{Meta: f.Keep})
+	return c.Checkpoint(ctx, journal.Checkpoint{Meta: f.Keep})
 }
 
 // FinishAll completes the deletions that an earlier process started. It must run before any chat is opened. An order that

@@ -27,7 +27,7 @@ func TestOutboxAfterACheckpoint(t *testing.T) {
 	row := func(n int64) journal.Record {
 		return journal.Record{N: n, TS: 1, Fact: journal.EgressQueued{Row: journal.Row{Key: journal.RowKey{MessageID: "a", N: int(n)}, Text: "hello"}}}
 	}
-	err = errors.Join(c.Append(t.Context(), row(1)), c.Fold(t.Context(), journal.Fold{Meta: journal.Meta{Version: 1, N: 1}}), c.Append(t.Context(), row(2)))
+	err = errors.Join(c.Append(t.Context(), row(1)), c.Checkpoint(t.Context(), journal.Checkpoint{Meta: journal.Meta{Version: 1, N: 1}}), c.Append(t.Context(), row(2)))
 	if err != nil {
 		t.Fatal(err)
 	}

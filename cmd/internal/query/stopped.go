@@ -104,10 +104,10 @@ func (f chatFiles) rewind(ctx context.Context, order messages.RewindChat) (reply
 	from := 1 + slices.IndexFunc(state.History, func(t journal.Turn) bool { return t.ID == order.Keep })
 	now := time.Now()
 	if !state.Clean() {
-		if err := c.Fold(ctx, state.Fold(now.UnixMilli())); err != nil {
+		if err := c.Checkpoint(ctx, state.Checkpoint(now.UnixMilli())); err != nil {
 			return reply, err
 		}
-		state.Folded()
+		state.Checkpointed()
 	}
 	turn := "a:" + string(order.ChatKey) + ":" + strings.ToLower(rand.Text())
 	return reply, c.Rewrite(ctx, state.Rewound(order.ChatKey, from, now, turn))
@@ -169,7 +169,7 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 	if err != nil {
 		return err
 	}
-	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone, slices.Values(append(ledger, state.UnfoldedLedger()...))))
+	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone, slices.Values(append(ledger, state.NewLedger()...))))
 	for _, other := range related {
 		state, bad := readState(ctx, f.store, other)
 		if bad == nil {

@@ -128,7 +128,7 @@ type planted struct {
 	place *place
 	nick  string
 	id    string // of the turn
-	line  []byte // of the history, before it was folded
+	line  []byte // of the history, before it was compacted
 }
 
 // plant puts facts between the lines of the first half of each room, and returns
@@ -154,7 +154,7 @@ func plant(rooms []room, each int) map[string]fact {
 }
 
 // TestFidelity: in real rooms, in which everything is said to the bot, people say
-// facts that are folded long before somebody asks. Each is found by a question that
+// facts that are compacted long before somebody asks. Each is found by a question that
 // does not quote it, in the tool's answer to the model, and the place that the
 // answer names holds the turn byte for byte.
 func TestFidelity(t *testing.T) {
@@ -173,7 +173,7 @@ func TestFidelity(t *testing.T) {
 		t.Fatalf("%d facts of %d were said", len(said), len(facts))
 	}
 	for _, p := range w.places {
-		checkFolded(t, p, dir, said)
+		checkCompacted(t, p, dir, said)
 	}
 	found, first := 0, 0
 	for _, batch := range onePerPlace(said) {
@@ -266,11 +266,11 @@ func storedLine(t *testing.T, f *planted, dir string) []byte {
 }
 
 // checkFolded: no fact is left in what the model would see of the chat as it was said.
-func checkFolded(t *testing.T, p *place, dir string, said []*planted) {
+func checkCompacted(t *testing.T, p *place, dir string, said []*planted) {
 	t.Helper()
 	archives, err := filepath.Glob(filepath.Join(chatDir(t, p, dir), "messages", "archive", "*.json"))
 	if err != nil || len(archives) < 2 {
-		t.Errorf("%s: folded %d times, %v", p.name, len(archives), err)
+		t.Errorf("%s: compacted %d times, %v", p.name, len(archives), err)
 	}
 	b, err := os.ReadFile(filepath.Join(chatDir(t, p, dir), "messages", "history.jsonl"))
 	if err != nil {

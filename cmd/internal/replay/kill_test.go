@@ -141,7 +141,7 @@ func (w *town) checkKills(t *testing.T, seed uint64) {
 // everybody gets an answer, as a run that is killed three times is given up.
 func (w *town) playWithKills(t *testing.T, b *binary, random *rand.Rand) []cut {
 	t.Helper()
-	const unheard = 20 // lines said while the host is down
+	const unanswered = 20 // lines said while the host is down
 	var cuts []cut
 	script := w.script()
 	pace := killFor / time.Duration(len(script))
@@ -166,7 +166,7 @@ func (w *town) playWithKills(t *testing.T, b *binary, random *rand.Rand) []cut {
 			c[p] = len(w.api.Sent(p.chat))
 		}
 		cuts = append(cuts, c)
-		down := min(at+unheard, n)
+		down := min(at+unanswered, n)
 		for _, d := range part[at:down] {
 			w.say(d.place, d.line)
 		}

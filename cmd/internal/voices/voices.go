@@ -39,8 +39,8 @@ type Options struct {
 // Voices is safe for concurrent use, except for Tools. The caller closes it.
 type Voices struct {
 	Options
-	transport *http.Transport
-	ears      atomic.Pointer[speech.Listener]
+	transport   *http.Transport
+	transcriber atomic.Pointer[speech.Listener]
 }
 
 // New makes voices for no settings yet.
@@ -60,28 +60,28 @@ func (v *Voices) Close(context.Context) error {
 }
 
 // Listener turns recordings into text, as the newest settings want it; nil if they do not.
-func (v *Voices) Listener() *speech.Listener { return v.ears.Load() }
+func (v *Voices) Listener() *speech.Listener { return v.transcriber.Load() }
 
 // Tools follows settings and returns the tools for what they turn on. After an error the previous settings count.
 func (v *Voices) Tools(s config.Speech) ([]tool.Tool, error) {
 	files := tool.ChatFiles{Root: filepath.Join(v.State, "files"), Folder: chatfiles.FolderOf}
 	var out []tool.Tool
-	ears, err := v.listener(s.Transcribe)
+	transcriber, err := v.listener(s.Transcribe)
 	if err != nil {
 		return nil, err
 	}
-	if ears != nil {
-		out = append(out, speechtools.NewTranscribe(speechtools.TranscribeOptions{Listener: ears, Files: files, Logger: v.Logger}))
+	if transcriber != nil {
+		out = append(out, speechtools.NewTranscribe(speechtools.TranscribeOptions{Listener: transcriber, Files: files, Logger: v.Logger}))
 	}
-	mouth, err := v.speaker(s.Speak)
+	synthesizer, err := v.speaker(s.Speak)
 	if err != nil {
 		return nil, err
 	}
-	if mouth != nil {
+	if synthesizer != nil {
 		link := chatfiles.In(v.State).VoiceLink
-		out = append(out, speechtools.NewSpeak(speechtools.SpeakOptions{Speaker: mouth, Files: files, Way: v.Way, Link: link, Logger: v.Logger}))
+		out = append(out, speechtools.NewSpeak(speechtools.SpeakOptions{Speaker: synthesizer, Files: files, Way: v.Way, Link: link, Logger: v.Logger}))
 	}
-	v.ears.Store(ears)
+	v.transcriber.Store(transcriber)
 	return out, nil
 }
 

@@ -31,21 +31,21 @@ func (k Kind) String() string {
 	return [...]string{Null: "null", Bool: "true or false", Number: "a number", String: "a string", Array: "a list", Object: "an object"}[k]
 }
 
-// Place is a line and a column of a text, both counted from 1, or 0 for a value that does not come from a file.
+// Position is a line and a column of a text, both counted from 1, or 0 for a value that does not come from a file.
 // Columns count characters, not bytes.
-type Place struct{ Line, Col int }
+type Position struct{ Line, Col int }
 
 // after is the place at the end of a text that starts at p.
-func (p Place) after(text []byte) Place {
+func (p Position) after(text []byte) Position {
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
-		return Place{p.Line + bytes.Count(text, []byte("\n")), 1 + utf8.RuneCount(text[i+1:])}
+		return Position{p.Line + bytes.Count(text, []byte("\n")), 1 + utf8.RuneCount(text[i+1:])}
 	}
-	return Place{p.Line, p.Col + utf8.RuneCount(text)}
+	return Position{p.Line, p.Col + utf8.RuneCount(text)}
 }
 
 // Node is one value of the text.
 type Node struct {
-	Place
+	Position
 	Kind Kind
 	// Text is the decoded string, the number as written, or true, false, null.
 	Text string
@@ -57,14 +57,14 @@ type Node struct {
 
 // Member is one key of an object, at the place of the key, with its value.
 type Member struct {
-	Place
+	Position
 	Key   string
 	Value *Node
 }
 
 // SyntaxError says why a text is not JSON. Its place is where a person should look.
 type SyntaxError struct {
-	Place
+	Position
 	// Msg says what is wrong there, and Hint how to fix it, if known. Neither quotes more of the text than a single
 	// character or a bare word.
 	Msg, Hint string

@@ -13,7 +13,7 @@ const bom = "\xef\xbb\xbf"
 
 // Parse reads one JSON value. A failure is a [*SyntaxError] for the first fault.
 func Parse(src []byte) (n *Node, err error) {
-	p := &parser{src: bytes.TrimPrefix(src, []byte(bom)), at: Place{1, 1}}
+	p := &parser{src: bytes.TrimPrefix(src, []byte(bom)), at: Position{1, 1}}
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:
@@ -39,16 +39,16 @@ func Parse(src []byte) (n *Node, err error) {
 type parser struct {
 	src        []byte
 	pos, depth int
-	at         Place // the place of the offset atPos, where the next count starts
+	at         Position // the place of the offset atPos, where the next count starts
 	atPos      int
 }
 
 func (p *parser) fail(offset int, hint, format string, args ...any) {
-	panic(&SyntaxError{Place: Place{1, 1}.after(p.src[:offset]), Msg: fmt.Sprintf(format, args...), Hint: hint})
+	panic(&SyntaxError{Position: Position{1, 1}.after(p.src[:offset]), Msg: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// place is the place of the current offset.
-func (p *parser) place() Place {
+// position is the place of the current offset.
+func (p *parser) position() Position {
 	p.at = p.at.after(p.src[p.atPos:p.pos])
 	p.atPos = p.pos
 	return p.at
@@ -83,7 +83,7 @@ func (p *parser) peek() (byte, bool) {
 
 func (p *parser) value() *Node {
 	c, ok := p.peek()
-	n := &Node{Place: p.place()}
+	n := &Node{Position: p.position()}
 	switch {
 	case !ok:
 		p.fail(p.pos, "", "the text ends where a value is expected")
@@ -128,7 +128,7 @@ func (p *parser) group(n *Node, opener, closer byte) {
 			p.depth--
 			return
 		case c == '}' || c == ']':
-			p.fail(p.pos, fmt.Sprintf("line %d opened with %c, so it closes with %c", Place{1, 1}.after(p.src[:open]).Line, opener, closer), "%c closes nothing here", c)
+			p.fail(p.pos, fmt.Sprintf("line %d opened with %c, so it closes with %c", Position{1, 1}.after(p.src[:open]).Line, opener, closer), "%c closes nothing here", c)
 		case c != ',':
 			p.fail(end, "put a comma between two values", "a comma is missing here")
 		}
@@ -138,12 +138,12 @@ func (p *parser) group(n *Node, opener, closer byte) {
 }
 
 func (p *parser) unclosed(open int, closer byte) {
-	at := Place{1, 1}.after(p.src[:open])
+	at := Position{1, 1}.after(p.src[:open])
 	p.fail(p.pos, fmt.Sprintf("add %c", closer), "the text ends, but the %c of line %d, column %d is still open", p.src[open], at.Line, at.Col)
 }
 
 func (p *parser) member(c byte) Member {
-	switch m := (Member{Place: p.place()}); {
+	switch m := (Member{Position: p.position()}); {
 	case c == '"':
 		m.Key = p.text()
 		switch c, ok := p.peek(); {

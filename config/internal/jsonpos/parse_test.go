@@ -32,11 +32,11 @@ func TestParsePositions(t *testing.T) {
 	if got, want := root.Members[0].Value.Items[1].Text, "éé😀"; got != want {
 		t.Errorf("text = %q, want %q", got, want)
 	}
-	if (root.Place != Place{1, 1}) {
-		t.Errorf("root at %v, want 1:1", root.Place)
+	if (root.Position != Position{1, 1}) {
+		t.Errorf("root at %v, want 1:1", root.Position)
 	}
-	if item := root.Members[0].Value.Items[1]; (item.Place != Place{2, 12}) {
-		t.Errorf("item at %v, want 2:12", item.Place)
+	if item := root.Members[0].Value.Items[1]; (item.Position != Position{2, 12}) {
+		t.Errorf("item at %v, want 2:12", item.Position)
 	}
 }
 
@@ -102,11 +102,11 @@ func TestPlacesInLongText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []Place
+	var got []Position
 	for _, n := range root.Items {
-		got = append(got, n.Place)
+		got = append(got, n.Position)
 	}
-	if diff := cmp.Diff([]Place{{1, 2}, {1, 1006}, {2, 1001}, {2, 1004}, {3, 1}}, got); diff != "" {
+	if diff := cmp.Diff([]Position{{1, 2}, {1, 1006}, {2, 1001}, {2, 1004}, {3, 1}}, got); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
 }

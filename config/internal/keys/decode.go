@@ -26,7 +26,7 @@ type movedValue struct {
 }
 
 // at is the origin of a node or key at a place.
-func (d *decoder) at(p jsonpos.Place) Origin {
+func (d *decoder) at(p jsonpos.Position) Origin {
 	o := d.origin
 	if o.Source == FromFile {
 		o.Line, o.Col = p.Line, p.Col
@@ -36,7 +36,7 @@ func (d *decoder) at(p jsonpos.Place) Origin {
 
 // wrong reports a value that cannot be read.
 func (d *decoder) wrong(k Key, n *jsonpos.Node, message string) {
-	d.Report(Error, d.at(n.Place), k.Path, d.keyOrFile(k.Path)+" "+message)
+	d.Report(Error, d.at(n.Position), k.Path, d.keyOrFile(k.Path)+" "+message)
 }
 
 func (r *Reader) keyOrFile(key string) string {
@@ -49,7 +49,7 @@ func (r *Reader) keyOrFile(key string) string {
 // value reads a node into a value that can be set.
 func (d *decoder) value(k Key, n *jsonpos.Node) {
 	if k.Path != "" {
-		d.Origins[k.Path] = d.at(n.Place)
+		d.Origins[k.Path] = d.at(n.Position)
 	}
 	t := k.Value.Type()
 	if wanted, ok := scalarOf(t); ok {
@@ -140,7 +140,7 @@ func (d *decoder) object(k Key, n *jsonpos.Node) {
 			k.Value.SetMapIndex(reflect.ValueOf(m.Key), child.Value)
 		}
 		if isMap && IsBlock(child.Value.Type()) {
-			d.Origins[child.Path] = d.at(m.Place) // What is said about the element is about its name.
+			d.Origins[child.Path] = d.at(m.Position) // What is said about the element is about its name.
 		}
 	}
 }
@@ -156,8 +156,8 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 			members = append(members, m)
 			continue
 		}
-		d.Report(Warn, d.at(m.Place), Join(block, m.Key),
-			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", Shorten(m.Key), d.keyOrFile(block), d.at(members[i].Place).Line))
+		d.Report(Warn, d.at(m.Position), Join(block, m.Key),
+			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", Shorten(m.Key), d.keyOrFile(block), d.at(members[i].Position).Line))
 		members[i] = m
 	}
 	return members
@@ -167,9 +167,9 @@ func (d *decoder) unknown(k Key, m jsonpos.Member) {
 	key := Join(k.Path, m.Key)
 	switch {
 	case d.full(): // Too many findings: only count it, which is fast for long files.
-		d.Report(d.unknownSeverity(), d.at(m.Place), key, "unknown key")
-	case !d.older(key, m.Place, m.Value):
-		d.Report(d.unknownSeverity(), d.at(m.Place), key, d.unknownKey(k, m.Key))
+		d.Report(d.unknownSeverity(), d.at(m.Position), key, "unknown key")
+	case !d.older(key, m.Position, m.Value):
+		d.Report(d.unknownSeverity(), d.at(m.Position), key, d.unknownKey(k, m.Key))
 	}
 }
 
@@ -217,7 +217,7 @@ func (d *decoder) tags(k Key, n *jsonpos.Node) {
 		}
 		k.Value.Set(reflect.ValueOf(list))
 	case jsonpos.String:
-		d.read(k, &jsonpos.Node{Kind: jsonpos.Array, Place: n.Place, Items: []*jsonpos.Node{n}})
+		d.read(k, &jsonpos.Node{Kind: jsonpos.Array, Position: n.Position, Items: []*jsonpos.Node{n}})
 	case jsonpos.Array:
 		d.read(k, n)
 	case jsonpos.Null, jsonpos.Number, jsonpos.Object:
@@ -233,7 +233,7 @@ func (d *decoder) text(k Key, n *jsonpos.Node) (string, bool) {
 	}
 	x, err := d.expand(n.Text)
 	x.Written, x.Secret, x.variable = n.Text, err == nil && k.Value.Type() == reflect.TypeFor[Secret](), k.Variable
-	x.at = d.at(n.Place)
+	x.at = d.at(n.Position)
 	x.at.Via = slices.Compact(x.Via)
 	d.Notes[k.Path] = x
 	if err != nil {

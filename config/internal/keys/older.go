@@ -10,7 +10,7 @@ import (
 
 // older reports a key of an earlier version, and keeps its value if a current key replaces it. It returns false for
 // keys that no version had.
-func (d *decoder) older(key string, at jsonpos.Place, n *jsonpos.Node) bool {
+func (d *decoder) older(key string, at jsonpos.Position, n *jsonpos.Node) bool {
 	_, row, found := strings.Cut(d.Older, "\n"+strings.ReplaceAll(key, " ", "\n")+" ") // Keys contain no spaces.
 	row, _, _ = strings.Cut(row, "\n")
 	switch to, moved := strings.CutPrefix(row, "-> "); {
@@ -21,8 +21,8 @@ func (d *decoder) older(key string, at jsonpos.Place, n *jsonpos.Node) bool {
 		d.withoutEffect(key, at, row)
 	case strings.Contains(d.Older, "\n"+key+".") && n.Kind == jsonpos.Object:
 		for _, m := range d.lastMembers(key, n) {
-			if !d.older(key+"."+m.Key, m.Place, m.Value) {
-				d.withoutEffect(key+"."+m.Key, m.Place, "nothing replaces it")
+			if !d.older(key+"."+m.Key, m.Position, m.Value) {
+				d.withoutEffect(key+"."+m.Key, m.Position, "nothing replaces it")
 			}
 		}
 	default:
@@ -31,7 +31,7 @@ func (d *decoder) older(key string, at jsonpos.Place, n *jsonpos.Node) bool {
 	return true
 }
 
-func (d *decoder) withoutEffect(key string, at jsonpos.Place, note string) {
+func (d *decoder) withoutEffect(key string, at jsonpos.Position, note string) {
 	d.Report(d.unknownSeverity(), d.at(at), key, fmt.Sprintf("%s is a key of an earlier version and has no effect; %s", key, note))
 }
 

@@ -102,7 +102,7 @@ func (r *Reader) full() bool { return len(r.Findings) >= maxFindings }
 // Fault reports an error of a key, unless the message is empty, or the key or the value around it has one already.
 func (r *Reader) Fault(key, message string) {
 	if message != "" && !r.HasError(key) {
-		r.Report(Error, r.Place(key), key, key+" "+message)
+		r.Report(Error, r.Position(key), key, key+" "+message)
 	}
 }
 
@@ -114,7 +114,7 @@ func (r *Reader) FaultIf(wrong bool, key, message string) {
 }
 
 // Warn reports a warning about a key.
-func (r *Reader) Warn(key, message string) { r.Report(Warn, r.Place(key), key, key+" "+message) }
+func (r *Reader) Warn(key, message string) { r.Report(Warn, r.Position(key), key, key+" "+message) }
 
 // HasError reports whether a key, or a value around it, has an error.
 func (r *Reader) HasError(key string) bool {
@@ -126,9 +126,9 @@ func (r *Reader) HasError(key string) bool {
 	return false
 }
 
-// Place is where a person should look for a key: its own place, that of the key it follows from, that of the block
+// Position is where a person should look for a key: its own place, that of the key it follows from, that of the block
 // around it, or at least the file.
-func (r *Reader) Place(key string) Origin {
+func (r *Reader) Position(key string) Origin {
 	for range 100 { // Chains are short; the bound only prevents an endless loop.
 		o, ok := r.Origins[key]
 		switch {

@@ -129,9 +129,9 @@ func (r *Recorder) Disk() document.Disk {
 	}}
 }
 
-// Forced fails the test if a folder below the state folder, or the folder itself, was made and its
+// Fsynced fails the test if a folder below the state folder, or the folder itself, was made and its
 // name was not fsynced afterwards.
-func (r *Recorder) Forced(t *testing.T, made ...string) {
+func (r *Recorder) Fsynced(t *testing.T, made ...string) {
 	t.Helper()
 	for _, dir := range made {
 		want, seen := string(document.StepSyncDir)+" "+filepath.Dir(dir), false

@@ -21,9 +21,9 @@ import (
 const (
 	// maxTime is how long a grant lasts at most.
 	maxTime = time.Hour
-	// maxStanding is how many grants without an end a chat keeps. Above it the oldest is dropped, and its commands ask
+	// maxWithoutEnd is how many grants without an end a chat keeps. Above it the oldest is dropped, and its commands ask
 	// again.
-	maxStanding = 200
+	maxWithoutEnd = 200
 )
 
 // Reasons why grants are not revoked, for programs.
@@ -120,7 +120,7 @@ func (b *Book) Give(now time.Time, list ...permission.Grant) *Book {
 			ends[g.ID] = now.Add(time.Duration(g.Until-g.From) * time.Millisecond)
 		}
 	}
-	surplus := -maxStanding
+	surplus := -maxWithoutEnd
 	for _, g := range keep {
 		if g.Until == 0 {
 			surplus++
@@ -140,7 +140,7 @@ func (b *Book) Give(now time.Time, list ...permission.Grant) *Book {
 // Revocation is what became of an order to revoke grants.
 type Revocation struct {
 	Book    *Book
-	Taken   []permission.Grant // that were active
+	Revoked []permission.Grant // that were active
 	Numbers []int              // of the grants that are revoked now, also of those that were before
 	Reason  string             // why none were revoked
 }
@@ -166,7 +166,7 @@ func (b *Book) Revoke(now time.Time, numbers []int, may func(permission.Grant) b
 		}
 		if active {
 			out.Book.list[i].Revoked = now.UnixMilli()
-			out.Taken = append(out.Taken, g)
+			out.Revoked = append(out.Revoked, g)
 		}
 		out.Numbers = append(out.Numbers, g.N)
 	}
@@ -268,8 +268,8 @@ func FoldersOf(list []journal.Asked) []string {
 	return folders
 }
 
-// Standing returns the grants without an end for approved requests that an operator's rule covers.
-func Standing(now time.Time, list []journal.Asked) []permission.Grant {
+// WithoutEnd returns the grants without an end for approved requests that an operator's rule covers.
+func WithoutEnd(now time.Time, list []journal.Asked) []permission.Grant {
 	var out []permission.Grant
 	for _, a := range list {
 		if r := a.Request; r.Rule != "" && r.Bind != "" {

@@ -113,10 +113,10 @@ func TestRevoke(t *testing.T) {
 			if diff := cmp.Diff(tt.gone, out.Numbers); diff != "" || out.Reason != tt.reason {
 				t.Errorf("reason = %q, numbers (-want +got):\n%s", out.Reason, diff)
 			}
-			if diff := cmp.Diff(tt.taken, ids(out.Taken)); diff != "" {
+			if diff := cmp.Diff(tt.taken, ids(out.Revoked)); diff != "" {
 				t.Errorf("taken (-want +got):\n%s", diff)
 			}
-			if out.Book != nil && len(out.Book.Active(at(5)))+len(out.Taken) != 2 {
+			if out.Book != nil && len(out.Book.Active(at(5)))+len(out.Revoked) != 2 {
 				t.Errorf("active then: %v", ids(out.Book.Active(at(5))))
 			}
 			if len(b.Active(at(5))) != 2 {

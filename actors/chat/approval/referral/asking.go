@@ -29,8 +29,8 @@ const (
 	atMost = 2 * time.Minute
 )
 
-// TaskPlace describes a task and the chat where it was created.
-type TaskPlace struct {
+// TaskFacts describes a task and the chat where it was created.
+type TaskFacts struct {
 	Title     string
 	ChatKey   messages.ChatKey
 	ChatTitle string // title of a group; empty if unknown
@@ -38,8 +38,8 @@ type TaskPlace struct {
 	Group     bool
 }
 
-// Place is what is known of the chat that asks.
-type Place struct {
+// ChatFacts is what is known of the chat that asks.
+type ChatFacts struct {
 	Key     messages.ChatKey
 	Title   string
 	Group   bool
@@ -48,7 +48,7 @@ type Place struct {
 	// PrivateType is the platform's type of a private chat; empty means private.
 	PrivateType string
 	// Task describes the task that runs in the chat; nil if it is unknown or the chat is not a task's.
-	Task *TaskPlace
+	Task *TaskFacts
 }
 
 // Asking is what the chat that asks knows besides its facts. A crash may lose it. Copies share nothing that changes.
@@ -67,7 +67,7 @@ type gatherer struct {
 
 // Pending returns what has to be sent to other chats now, and notes in wanted what waits for their confirmation. The
 // place is asked for only if a request has to be shown.
-func (a *Asking) Pending(s *journal.State, now time.Time, key messages.ChatKey, place func() Place, wanted map[string]bool) []any {
+func (a *Asking) Pending(s *journal.State, now time.Time, key messages.ChatKey, place func() ChatFacts, wanted map[string]bool) []any {
 	if len(s.Referrals) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (a *Asking) Pending(s *journal.State, now time.Time, key messages.ChatKey, 
 		if i >= 0 {
 			what = "show " + r.ApprovalID + " " + string(r.To)
 		}
-		if i >= 0 && r.Taken {
+		if i >= 0 && r.Confirmed {
 			continue
 		}
 		wanted[what] = true
@@ -119,7 +119,7 @@ func endOf(s *journal.State, key messages.ChatKey, r journal.Referral) messages.
 
 // request returns a request in the form in which a private chat shows it. The chat of a task is not named if it is the
 // person's own.
-func (p Place) request(s *journal.State, a journal.Asked, r journal.Referral) messages.ReferredRequest {
+func (p ChatFacts) request(s *journal.State, a journal.Asked, r journal.Referral) messages.ReferredRequest {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	out := messages.ReferredRequest{
 		From: p.Key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
@@ -206,7 +206,7 @@ func (a *Asking) Gathered(s *journal.State, answer func(who any, others int)) {
 			if i < 0 {
 				others++
 			}
-			waits = waits || i >= 0 && !s.Referrals[i].Taken
+			waits = waits || i >= 0 && !s.Referrals[i].Confirmed
 		}
 		if waits {
 			left = append(left, g)
@@ -227,7 +227,7 @@ func Referred(s *journal.State, r journal.Referral) bool {
 // Settled returns the fact that a private chat has confirmed a request or its end, or false if that changes nothing.
 func Settled(s *journal.State, approvalID string, to messages.ChatKey, ended bool) (journal.ReferralSettled, bool) {
 	i := slices.IndexFunc(s.Referrals, func(r journal.Referral) bool { return r.ApprovalID == approvalID && r.To == to })
-	return journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}, i >= 0 && (ended || !s.Referrals[i].Taken)
+	return journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}, i >= 0 && (ended || !s.Referrals[i].Confirmed)
 }
 
 // Retries says when what has not been confirmed is sent again. It is not journaled: what has to be sent follows from

@@ -71,7 +71,9 @@ func asks(t *testing.T) *journal.State {
 
 func TestAsking(t *testing.T) {
 	s, asking, wanted := asks(t), Asking{}, map[string]bool{}
-	place := func() Place { return Place{Key: group, Title: "Team", Group: true, Grants: true, PrivateType: "p2p"} }
+	place := func() ChatFacts {
+		return ChatFacts{Key: group, Title: "Team", Group: true, Grants: true, PrivateType: "p2p"}
+	}
 	facts := Refer(s.OpenRequests(), func(string) []approval.Decider {
 		return []approval.Decider{{ChatKey: alice, Person: "alice"}}
 	})
@@ -103,7 +105,7 @@ func TestAsking(t *testing.T) {
 	if fact, changes := Settled(s, "a", alice, false); !changes || fact.Ended {
 		t.Errorf("the confirmation is %+v, %v", fact, changes)
 	}
-	s.Referrals[0].Taken = true
+	s.Referrals[0].Confirmed = true
 	asking.Gathered(s, answer)
 	asking.Gathered(s, answer)
 	if !slices.Equal(answered, []int{1, 0}) {
@@ -127,9 +129,9 @@ func TestAsking(t *testing.T) {
 }
 
 // The chat of a task is named to others, not to the person whose chat it is.
-func TestTaskPlace(t *testing.T) {
+func TestTaskFacts(t *testing.T) {
 	s := asks(t)
-	p := Place{Key: "task-t1", Title: "x", Task: &TaskPlace{Title: "Report", ChatKey: alice, ChatTitle: "Team", Person: "Alice", Group: true}}
+	p := ChatFacts{Key: "task-t1", Title: "x", Task: &TaskFacts{Title: "Report", ChatKey: alice, ChatTitle: "Team", Person: "Alice", Group: true}}
 	for to, title := range map[messages.ChatKey]string{alice: "", bob: "Team"} {
 		r := p.request(s, s.OpenRequests()[0], journal.Referral{ApprovalID: "a", To: to})
 		if !r.Task || r.TaskTitle != "Report" || r.ChatTitle != title || r.Group != (title != "") || r.Asker != "" || r.FilesIn != "" || r.ChatType != "private" {

@@ -79,15 +79,15 @@ func ParseOrder(text, self string) (o Order, ok bool) {
 			continue
 		}
 		if o.Unclear = o.Approves || i == 0; !o.Unclear {
-			o.Reason = behind(args, i)
+			o.Reason = argsAfter(args, i)
 		}
 		break
 	}
 	return o, true
 }
 
-// behind returns the arguments of a command after the first n words.
-func behind(args string, n int) string {
+// argsAfter returns the arguments of a command after the first n words.
+func argsAfter(args string, n int) string {
 	const between = " ,，、：\t\n"
 	for range n {
 		args = strings.TrimLeft(args, between)
@@ -105,7 +105,7 @@ func (o Order) withReason(open []journal.Asked) Order {
 	for i, n := range o.Numbers {
 		another := slices.ContainsFunc(open, func(a journal.Asked) bool { return a.Request.N == n }) && !slices.Contains(o.Numbers[:i], n)
 		if i > 0 && !another {
-			if reason := behind(o.args, i); !strings.HasPrefix(reason, "#") {
+			if reason := argsAfter(o.args, i); !strings.HasPrefix(reason, "#") {
 				o.Numbers, o.Reason = o.Numbers[:i], reason
 			}
 			break

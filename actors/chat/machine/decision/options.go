@@ -67,8 +67,8 @@ type Options struct {
 	// Deciders returns those who may decide about requests from someone's turn, with their private chats. If nil, only
 	// people of the chat itself are asked.
 	Deciders func(approval.Claim) []approval.Decider
-	// TaskPlace describes the task that runs in a chat. Without it, only the id of the task is known.
-	TaskPlace func(messages.ChatKey) referral.TaskPlace
+	// TaskFacts describes the task that runs in a chat. Without it, only the id of the task is known.
+	TaskFacts func(messages.ChatKey) referral.TaskFacts
 	// Gathers allows a private chat to show the requests of all other chats.
 	Gathers bool
 	// Refers allows requests to be shown in other chats.

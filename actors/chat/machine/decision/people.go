@@ -55,7 +55,7 @@ func IsOwn(platform string) bool {
 // Ledger yields the entries of the ledger, newest first, also those that are still in the journal. Whoever asks should
 // stop early, because ledgers grow for good.
 func (b *Base) Ledger(yield func(journal.LedgerEntry) bool) {
-	for _, e := range slices.Backward(b.State.UnfoldedLedger()) {
+	for _, e := range slices.Backward(b.State.NewLedger()) {
 		if !yield(e) {
 			return
 		}

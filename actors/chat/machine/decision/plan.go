@@ -94,11 +94,11 @@ type Granted struct{ List []permission.Grant }
 
 // Write is one of: facts, a turn that is appended to the history directly, a checkpoint, or a rewrite.
 type Write struct {
-	Records []journal.Record
-	Durable bool // fsync before the effects
-	Turn    *uimessage.Message
-	Fold    *journal.Fold
-	Rewrite *journal.Rewrite
+	Records    []journal.Record
+	Durable    bool // fsync before the effects
+	Turn       *uimessage.Message
+	Checkpoint *journal.Checkpoint
+	Rewrite    *journal.Rewrite
 }
 
 // Child is the kind of a child actor of the chat.

@@ -174,10 +174,10 @@ func (b *Base) Checkpoint() {
 // SaveMeta plans a checkpoint even if the journal is empty.
 func (b *Base) SaveMeta() {
 	b.CopyState()
-	f := b.State.Fold(b.Now().UnixMilli())
+	f := b.State.Checkpoint(b.Now().UnixMilli())
 	f.Meta.Tries, f.Meta.Tokens = b.KeptTries, b.KeptTokens
-	b.Plan.Writes = append(b.Plan.Writes, Write{Fold: &f})
-	b.State.Folded()
+	b.Plan.Writes = append(b.Plan.Writes, Write{Checkpoint: &f})
+	b.State.Checkpointed()
 }
 
 // Meta returns the current content of the meta file.

@@ -108,8 +108,8 @@ func (b *Base) HostRow(msg messages.AcceptIngress, turn journal.Turn, say string
 	return []journal.Row{row}
 }
 
-// ReasonTakenBack is the reason of a message that its author recalled, and of the recall itself.
-const ReasonTakenBack = "taken_back"
+// ReasonRecalled is the reason of a message that its author recalled, and of the recall itself.
+const ReasonRecalled = "taken_back"
 
 // Refuse answers a message whose facts could not be written.
 func (b *Base) Refuse(msg any) {

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// reasonUnheard is the reason of an answer to a voice message whose transcription failed.
-const reasonUnheard = "unheard"
+// reasonNoTranscript is the reason of an answer to a voice message whose transcription failed.
+const reasonNoTranscript = "unheard"
 
 // notTranscribed returns the facts that tell the sender of a voice message that its transcription failed, or nothing if this
 // does not apply. If the turn consists only of the voice message and no other turn is open, the notice settles it and
@@ -21,13 +21,13 @@ const reasonUnheard = "unheard"
 func (w *Files) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
 	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
 		f, ok := platform.FileOf(p)
-		return ok && f.Unheard != ""
+		return ok && f.NoTranscript != ""
 	})
 	if i < 0 {
 		return nil, nil
 	}
 	f, _ := platform.FileOf(turn.Parts[i])
-	say := w.Text(notices.Unheard(f.Unheard), turn)
+	say := w.Text(notices.NoTranscript(f.NoTranscript), turn)
 	if !alone || w.State.Run != nil || saysMore(was, turn) {
 		rows := w.HostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
 		var facts []journal.Fact
@@ -36,21 +36,21 @@ func (w *Files) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fa
 		}
 		return facts, rows
 	}
-	fate := journal.Settled{TurnID: turn.ID, Fate: journal.FateAnswered, Reason: reasonUnheard}
+	fate := journal.Settled{TurnID: turn.ID, Fate: journal.FateAnswered, Reason: reasonNoTranscript}
 	meta, runID := w.PlainMeta(), "r_"+w.NewID()
-	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(journal.ResultDone), reasonUnheard, "", false
+	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(journal.ResultDone), reasonNoTranscript, "", false
 	meta.Fates = []uimessage.FateRecord{{ID: turn.ID, Fate: fate.Fate, Reason: fate.Reason, RunID: runID}}
 	answer := uimessage.Message{
 		ID: "a:" + string(w.Key) + ":" + w.NewID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
 	}
 	fate.RunID = runID
-	fact := journal.RunFinished{RunID: runID, Message: answer, Result: journal.ResultDone, Reason: reasonUnheard, Fates: []journal.Settled{fate}}
+	fact := journal.RunFinished{RunID: runID, Message: answer, Result: journal.ResultDone, Reason: reasonNoTranscript, Fates: []journal.Settled{fate}}
 	if w.Via.Outbox {
 		fact.Rows = []journal.Row{{
 			Key: journal.RowKey{MessageID: answer.ID, N: 1}, RunID: runID, RequestID: turn.Meta.RequestID, Text: say, ReplyTo: w.ReplyTo(turn),
 		}}
 	}
-	w.Audit(decision.AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(journal.FateAnswered), Reason: reasonUnheard})
+	w.Audit(decision.AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(journal.FateAnswered), Reason: reasonNoTranscript})
 	return []journal.Fact{fact}, fact.Rows
 }
 
@@ -68,7 +68,7 @@ func saysMore(was, turn journal.Turn) bool {
 			return false
 		case uimessage.Data:
 			f, ok := platform.FileOf(p)
-			return ok && f.Unheard == ""
+			return ok && f.NoTranscript == ""
 		default:
 			return true
 		}

@@ -19,7 +19,7 @@ type Memory struct {
 	wait int
 	// compaction is the last compaction that began, and frozen are its turns until they are extracted.
 	compaction string
-	frozen     []messages.FoldTurn
+	frozen     []messages.CompactTurn
 	seen       int // length of the history at the last check
 }
 
@@ -34,7 +34,7 @@ func (m Memory) Left() Memory {
 
 // Remember starts an extraction when enough turns have arrived or when a compaction has made a summary, which does not
 // wait for it. The compaction in progress is given by its id, which is empty if there is none; turns returns the history.
-func (m *Memory) Remember(compaction string, turns func() []messages.FoldTurn) {
+func (m *Memory) Remember(compaction string, turns func() []messages.CompactTurn) {
 	if !m.Remembers || m.Closing {
 		return
 	}
@@ -76,9 +76,9 @@ func (m *Memory) unread() int {
 	return n
 }
 
-func (m *Memory) extract(turns []messages.FoldTurn, folds bool) {
+func (m *Memory) extract(turns []messages.CompactTurn, compacts bool) {
 	msg := messages.ExtractMemory{
-		ChatKey: m.Key, ExtractionID: "m_" + m.NewID(), RequestID: "m_" + m.NewID(), Turns: turns, Folds: folds,
+		ChatKey: m.Key, ExtractionID: "m_" + m.NewID(), RequestID: "m_" + m.NewID(), Turns: turns, Compacts: compacts,
 		Guidance: decision.MemorySection(m.Documents(m.Key).Agent), Group: m.several(),
 	}
 	m.child, m.id = "memory-"+msg.ExtractionID, msg.ExtractionID

@@ -56,7 +56,7 @@ func Items(s *journal.State) []messages.OutboxItem {
 		}
 		items = append(items, item)
 	}
-	for _, p := range s.Parked {
+	for _, p := range s.Quarantine {
 		items = append(items, messages.OutboxItem{
 			ID: p.Turn.ID, Kind: messages.OutboxIngress, State: messages.OutboxParked, Text: journal.Text(p.Turn.Message),
 			Since: p.At, LastError: "panic", RequestID: p.Turn.Meta.RequestID, From: p.Turn.Meta.UserID,
@@ -68,7 +68,7 @@ func Items(s *journal.State) []messages.OutboxItem {
 
 // pick returns the parked rows and turns with the given id, or all if it is empty. The reason applies if there are
 // none.
-func (o *Outbox) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked, reason string) {
+func (o *Outbox) pick(id string) (rows []journal.OutboxRow, turns []journal.Quarantined, reason string) {
 	reason = "not_found"
 	for _, row := range o.State.Outbox {
 		switch {
@@ -79,7 +79,7 @@ func (o *Outbox) pick(id string) (rows []journal.OutboxRow, turns []journal.Park
 			reason = "not_parked"
 		}
 	}
-	for _, p := range o.State.Parked {
+	for _, p := range o.State.Quarantine {
 		if id == "" || id == p.Turn.ID {
 			turns = append(turns, p)
 		}
@@ -98,7 +98,7 @@ func (o *Outbox) Retry(msg messages.RetryParked) {
 	for _, p := range turns {
 		seq++
 		turn := afresh(p.Turn, seq, o.NewID())
-		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.ParkRetried, By: msg.By, Turn: &turn})
+		facts = append(facts, journal.TurnReleased{TurnID: p.Turn.ID, Outcome: journal.ParkRetried, By: msg.By, Turn: &turn})
 	}
 	if !o.settleParked(facts, rows, turns, reason, journal.ParkRetried) {
 		return
@@ -129,13 +129,13 @@ func (o *Outbox) Drop(msg messages.DropParked) {
 		})
 	}
 	for _, p := range turns {
-		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.EgressDropped, By: msg.By})
+		facts = append(facts, journal.TurnReleased{TurnID: p.Turn.ID, Outcome: journal.EgressDropped, By: msg.By})
 	}
 	o.settleParked(facts, rows, turns, reason, journal.EgressDropped)
 }
 
 // settleParked makes facts about parked items durable and answers.
-func (o *Outbox) settleParked(facts []journal.Fact, rows []journal.OutboxRow, turns []journal.Parked, reason, outcome string) bool {
+func (o *Outbox) settleParked(facts []journal.Fact, rows []journal.OutboxRow, turns []journal.Quarantined, reason, outcome string) bool {
 	if len(facts) == 0 {
 		o.Answer(messages.ParkedSettled{ChatKey: o.Key, Reason: reason})
 		return false
@@ -150,7 +150,7 @@ func (o *Outbox) settleParked(facts []journal.Fact, rows []journal.OutboxRow, tu
 	}
 	for _, p := range turns {
 		done.IDs = append(done.IDs, p.Turn.ID)
-		o.Audit(decision.AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: journal.ReasonParked})
+		o.Audit(decision.AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: journal.ReasonQuarantined})
 	}
 	o.Answer(done)
 	return true

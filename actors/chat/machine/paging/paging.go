@@ -100,7 +100,7 @@ func (g *Paging) Turn(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !ok || msg.Verdict != messages.VerdictOpen || msg.Bot || msg.Forwarded || !g.canPage() {
 		return false
 	}
-	want := longtext.WishOf(words)
+	want := longtext.PageRequestOf(words)
 	if want == longtext.None {
 		return false
 	}
@@ -129,7 +129,7 @@ func (g *Paging) begun(p *longtext.Pages) bool {
 }
 
 // nextPage returns the row for a page and the position where the next one begins.
-func (g *Paging) nextPage(p *longtext.Pages, from int, want longtext.Wish) (row journal.Row, end int) {
+func (g *Paging) nextPage(p *longtext.Pages, from int, want longtext.PageRequest) (row journal.Row, end int) {
 	s := g.splitter()
 	if want == longtext.Next {
 		row.Text, end = s.Page(p.Text, from, g.pageHint(p.Text, from))

@@ -83,7 +83,7 @@ func (k *Quoting) overheard(n int) []uimessage.Quoted {
 		if read++; e.TS <= since || len(list) == n || read > maxRead {
 			break
 		}
-		if e.Reason == decision.ReasonTakenBack {
+		if e.Reason == decision.ReasonRecalled {
 			recalled[e.MessageID] = true
 		}
 		if e.Dir == journal.DirIn && e.Fate == journal.FateIgnored && e.Text != "" && !recalled[e.MessageID] {

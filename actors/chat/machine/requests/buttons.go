@@ -38,7 +38,7 @@ func (q *Requests) Owed() int {
 	n := q.OutcomesOwed()
 	for _, r := range q.State.Referrals {
 		answer, _, _ := q.State.HowEnded(r.ApprovalID)
-		n += decision.Bit(!r.Taken || answer != journal.AnswerOpen)
+		n += decision.Bit(!r.Confirmed || answer != journal.AnswerOpen)
 	}
 	return n
 }

@@ -55,7 +55,7 @@ func (q *Requests) give(given []permission.Grant, made []journal.ApprovalDecided
 	for _, d := range made {
 		if d.Answer == journal.AnswerApproved && q.Grants != nil {
 			asked := q.State.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID })
-			given = slices.Concat(given, grants.Standing(q.Now(), asked))
+			given = slices.Concat(given, grants.WithoutEnd(q.Now(), asked))
 		}
 	}
 	if len(given) > 0 {
@@ -123,9 +123,9 @@ func (q *Requests) revoke(by messages.Asker, admin bool, requestID string, numbe
 	out := q.book().Revoke(q.Now(), numbers, func(g permission.Grant) bool {
 		return q.mayDecide(by, grants.Giver(g, q.Addr.Platform), admin)
 	})
-	if len(out.Taken) > 0 {
+	if len(out.Revoked) > 0 {
 		q.save(out.Book)
-		for _, g := range out.Taken {
+		for _, g := range out.Revoked {
 			q.Audit(decision.AuditEntry{Event: "approval", RequestID: requestID, Result: "revoked", By: by.Platform + "-" + by.ID, Name: g.ID, Rule: g.Covers()})
 		}
 		if q.RunChild != "" {

@@ -33,7 +33,7 @@ func (q *Requests) SendReferrals() {
 	}
 	now, wanted := q.Now(), map[string]bool{}
 	if q.Refers {
-		for _, msg := range q.refers.Pending(q.State, now, q.Key, q.place, wanted) {
+		for _, msg := range q.refers.Pending(q.State, now, q.Key, q.chatFacts, wanted) {
 			q.Route(msg)
 		}
 	}
@@ -48,11 +48,11 @@ func (q *Requests) SendReferrals() {
 	}
 }
 
-// place describes the chat to the people of other chats.
-func (q *Requests) place() referral.Place {
-	p := referral.Place{Key: q.Key, Title: q.Title, Group: q.Group(), Chinese: q.InChinese(), Grants: q.Grants != nil, PrivateType: q.Via.PrivateType}
-	if q.Addr.Platform == "task" && q.TaskPlace != nil {
-		task := q.TaskPlace(q.Key)
+// chatFacts describes the chat to the people of other chats.
+func (q *Requests) chatFacts() referral.ChatFacts {
+	p := referral.ChatFacts{Key: q.Key, Title: q.Title, Group: q.Group(), Chinese: q.InChinese(), Grants: q.Grants != nil, PrivateType: q.Via.PrivateType}
+	if q.Addr.Platform == "task" && q.TaskFacts != nil {
+		task := q.TaskFacts(q.Key)
 		p.Task = &task
 	}
 	return p

@@ -73,7 +73,7 @@ func (w *walk) option(option word) int {
 	if !attached && !strings.HasPrefix(name, "--") {
 		value = name[min(2, len(name)):]
 	}
-	switch w.options.judge(option.text) {
+	switch w.options.needOf(option.text) {
 	case alone:
 		if w.names.allowValue(name, value) {
 			return 1

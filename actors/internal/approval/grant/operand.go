@@ -11,8 +11,8 @@ import (
 
 // protected are the names that operands must not contain, ignoring case.
 type protected struct {
-	names    map[string]bool // folded
-	prefixes map[string]bool // folded prefixes of all names that do not start with a dot
+	names    map[string]bool // in lower case
+	prefixes map[string]bool // lower-case prefixes of all names that do not start with a dot
 	firsts   [256]bool       // possible first bytes of the names in any case
 	longest  int             // length of the longest possible spelling of a name, in bytes
 }
@@ -25,22 +25,22 @@ func protect(names []string) protected {
 		for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {
 			p.firsts[string(r)[0]] = true
 		}
-		p.names[fold(name)] = true
+		p.names[lower(name)] = true
 		p.longest = max(p.longest, utf8.UTFMax*utf8.RuneCountInString(name))
 		if first != '.' {
 			for i := range name {
-				p.prefixes[fold(name[:i])] = true
+				p.prefixes[lower(name[:i])] = true
 			}
-			p.prefixes[fold(name)] = true
+			p.prefixes[lower(name)] = true
 		}
 	}
 	return p
 }
 
-// fold returns a text in a form that is equal for texts that differ only in case.
-func fold(text string) string { return string(appendFolded(nil, text)) }
+// lower returns a text in a form that is equal for texts that differ only in case.
+func lower(text string) string { return string(appendLower(nil, text)) }
 
-func appendFolded(to []byte, text string) []byte {
+func appendLower(to []byte, text string) []byte {
 	for _, r := range text {
 		switch {
 		case 'a' <= r && r <= 'z':
@@ -63,7 +63,7 @@ func (p *protected) has(part string) bool {
 		return false
 	}
 	var buf [64]byte
-	return p.names[string(appendFolded(buf[:0], part))]
+	return p.names[string(appendLower(buf[:0], part))]
 }
 
 // begins reports whether a protected name starts with a text. Names that start with a dot do not count, because globs
@@ -73,7 +73,7 @@ func (p *protected) begins(prefix string) bool {
 		return false
 	}
 	var buf [64]byte
-	return p.prefixes[string(appendFolded(buf[:0], prefix))]
+	return p.prefixes[string(appendLower(buf[:0], prefix))]
 }
 
 // allow reports whether the open end of a rule may cover an operand: a relative path or name that does not lead
@@ -145,13 +145,13 @@ func (p *protected) allowPart(w word, start, end int) bool {
 		return !p.secret(part)
 	}
 	// A glob may match a protected name if the text before the glob is a prefix of the name.
-	return part[0] != '.' && !p.begins(part[:int(w.globs[first])-start]) && !secretfile.Glob(secretfile.Fold(part))
+	return part[0] != '.' && !p.begins(part[:int(w.globs[first])-start]) && !secretfile.Glob(secretfile.Normalize(part))
 }
 
 // secret reports whether a part is a protected name of the policy or is in the list that commands and file tools also
 // use.
 func (p *protected) secret(part string) bool {
-	return p.has(part) || secretfile.Protected(secretfile.Fold(part))
+	return p.has(part) || secretfile.Protected(secretfile.Normalize(part))
 }
 
 // pathspec reports whether git may read an operand as a pattern or as pathspec magic. Git expands these itself, even
@@ -165,7 +165,7 @@ func (p *protected) allowValue(option, value string) bool {
 		return true
 	}
 	for part := range strings.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("/:=,{}() \t", c) }) {
-		if p.secret(part) || secretfile.Glob(secretfile.Fold(part)) {
+		if p.secret(part) || secretfile.Glob(secretfile.Normalize(part)) {
 			return false
 		}
 	}

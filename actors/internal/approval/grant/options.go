@@ -47,8 +47,8 @@ const (
 	wantValue             // the next word is its value
 )
 
-// judge looks up one option word, which is a dash and at least one more byte.
-func (set optionSet) judge(option string) need {
+// needOf looks up one option word, which is a dash and at least one more byte.
+func (set optionSet) needOf(option string) need {
 	if set.numeric && digits(option[1:]) {
 		return alone
 	}

@@ -16,5 +16,5 @@ func parse(text string, pending []string, policy func() *grant.Policy, names []s
 	if len(pending) == 0 || !legible(text) {
 		return Reply{Kind: Unclear}
 	}
-	return parser{pending: pending, names: names, judged: &judged{policy: policy}}.read(text).Reply
+	return parser{pending: pending, names: names, judged: &analysis{policy: policy}}.read(text).Reply
 }

@@ -54,7 +54,7 @@ func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPla
 	if len(shown) == 0 || !legible(text) {
 		return unclear(), unclear()
 	}
-	p := parser{names: names, judged: &judged{policy: grant.Shipped}}
+	p := parser{names: names, judged: &analysis{policy: grant.Shipped}}
 	for _, s := range shown {
 		p.pending, p.numbers = append(p.pending, s.Command), append(p.numbers, s.N)
 	}
@@ -70,14 +70,14 @@ func unclear() Meaning { return Meaning{Reply: Reply{Kind: Unclear}} }
 type parser struct {
 	pending []string
 	names   []string // names of the bot
-	judged  *judged
+	judged  *analysis
 	numbers []int // numbers of the commands; nil means their positions, from 1
 	places  bool  // numbers without # are positions nevertheless
 }
 
-// judged caches which of the rules in a reply cover a command. However many readings a reply has, each rule is checked
+// analysis caches which of the rules in a reply cover a command. However many readings a reply has, each rule is checked
 // once and each command parsed once.
-type judged struct {
+type analysis struct {
 	policy   func() *grant.Policy // only called when a rule must be checked
 	commands *grant.Commands
 	rules    map[string]bool

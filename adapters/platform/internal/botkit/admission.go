@@ -67,8 +67,8 @@ func (g Request) command(name string) bool {
 	return g.In.Kind == platform.KindCommand && g.In.Command.Name == name
 }
 
-// Standing asks the store for the sender's role and whether the group is allowed.
-func (d *Admission) Standing(in platform.Inbound, private bool) (role string, allowed bool) {
+// RoleOf asks the store for the sender's role and whether the group is allowed.
+func (d *Admission) RoleOf(in platform.Inbound, private bool) (role string, allowed bool) {
 	if d.store == nil {
 		return platform.RoleStranger, false
 	}

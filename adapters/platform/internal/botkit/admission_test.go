@@ -34,7 +34,7 @@ func (b *book) Redeem(_ context.Context, _, code string, by platform.Person) (st
 	return b.roles[by.ID], b.err
 }
 
-func (b *book) Request(_ context.Context, _ string, w platform.Wish) (string, bool, error) {
+func (b *book) Request(_ context.Context, _ string, w platform.AccessRequest) (string, bool, error) {
 	fresh := !b.asked[w.Who.ID]
 	b.asked[w.Who.ID] = true
 	return "ASKCODE", fresh, b.err
@@ -148,18 +148,18 @@ func TestLets(t *testing.T) {
 	}
 }
 
-// TestStanding checks that without a store everybody is a stranger, and that only groups are looked
+// TestRoleOf checks that without a store everybody is a stranger, and that only groups are looked
 // up as groups.
-func TestStanding(t *testing.T) {
+func TestRoleOf(t *testing.T) {
 	b := &book{roles: map[string]string{"1": platform.RoleOwner}, groups: map[string]bool{"9": true}}
 	d := NewAdmission("telegram", platform.AccessRules{Access: platform.AccessPaired}, b, time.Now, slog.New(slog.DiscardHandler))
-	if role, allowed := d.Standing(message(platform.Gate{}), false); role != platform.RoleOwner || !allowed {
+	if role, allowed := d.RoleOf(message(platform.Gate{}), false); role != platform.RoleOwner || !allowed {
 		t.Errorf("in a group: %q, %t", role, allowed)
 	}
-	if role, allowed := d.Standing(message(platform.Gate{}), true); role != platform.RoleOwner || allowed {
+	if role, allowed := d.RoleOf(message(platform.Gate{}), true); role != platform.RoleOwner || allowed {
 		t.Errorf("in private: %q, %t", role, allowed)
 	}
-	if role, allowed := NewAdmission("telegram", platform.AccessRules{Access: platform.AccessOpen}, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != platform.RoleStranger || allowed {
+	if role, allowed := NewAdmission("telegram", platform.AccessRules{Access: platform.AccessOpen}, nil, time.Now, slog.New(slog.DiscardHandler)).RoleOf(message(platform.Gate{}), false); role != platform.RoleStranger || allowed {
 		t.Errorf("without a store: %q, %t", role, allowed)
 	}
 }

@@ -39,13 +39,13 @@ func (d *Admission) blocked(chat string) bool {
 	return d.store != nil && d.store.Role(d.bot, chat) == platform.RoleBlocked
 }
 
-// Met records the owner's private chat with the bot, which not every platform can derive from the
+// RecordOwnersChat stores the owner's private chat with the bot, which not every platform can derive from the
 // owner's id.
-func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
+func (d *Admission) RecordOwnersChat(ctx context.Context, in platform.Inbound) {
 	if d.store == nil {
 		return
 	}
-	if owner := d.store.Guests(d.bot).Owner; owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
+	if owner := d.store.AccessState(d.bot).Owner; owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
 		return
 	}
 	if err := d.store.Meet(ctx, d.bot, in.Chat.ID); err != nil {
@@ -66,7 +66,7 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 	if g.In.Kind != platform.KindMessage {
 		raw = nil // a mere greeting; the next message waits instead
 	}
-	wish := platform.Wish{Who: g.In.Sender, First: raw}
+	wish := platform.AccessRequest{Who: g.In.Sender, First: raw}
 	if chat := g.In.Chat.ID; chat != wish.Who.ID {
 		wish.Chat = chat
 	}
@@ -84,7 +84,7 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 // askGroup records the access request of a group.
 func (d *Admission) askGroup(ctx context.Context, in platform.Inbound) {
 	group := platform.Person{ID: in.Chat.ID, Name: in.Chat.Title}
-	if _, _, err := d.store.Request(ctx, d.bot, platform.Wish{Who: group, Group: true}); err != nil {
+	if _, _, err := d.store.Request(ctx, d.bot, platform.AccessRequest{Who: group, Group: true}); err != nil {
 		d.log.Warn("a group's request was not kept", "chat", in.Chat.ID, "error", err)
 	}
 }
@@ -92,13 +92,13 @@ func (d *Admission) askGroup(ctx context.Context, in platform.Inbound) {
 // waiting lists the pending requests for the owner.
 func (d *Admission) waiting(say notices.Words) string {
 	var lines []string
-	for _, c := range d.store.Guests(d.bot).Codes {
+	for _, c := range d.store.AccessState(d.bot).Codes {
 		if c.For != nil && len(lines) < listed {
 			lines = append(lines, c.Code+" · "+nameOf(*c.For))
 		}
 	}
 	if len(lines) == 0 {
-		return say.NobodyWaits
+		return say.NoneWaiting
 	}
 	return say.WhoWaits + "\n\n" + strings.Join(lines, "\n")
 }
@@ -164,15 +164,15 @@ type Question struct {
 	Outcome       string // replaces the buttons
 }
 
-// Owe sends what is due: one message to the owner for each pending request, and a notice to the
+// SendDue sends what is due: one message to the owner for each pending request, and a notice to the
 // people who were given access, whose first messages are then answered. Each is made durable before
 // it is removed here, and has a permanent id, so that repeating it sends nothing twice. What a chat
 // does not take now is due again.
-func (d *Admission) Owe(ctx context.Context, b Bot) {
+func (d *Admission) SendDue(ctx context.Context, b Bot) {
 	if d.store == nil {
 		return
 	}
-	a := d.store.Guests(d.bot)
+	a := d.store.AccessState(d.bot)
 	for _, x := range a.Arrivals {
 		d.welcome(ctx, b, a.Owner, x)
 	}
@@ -185,7 +185,7 @@ func (d *Admission) Owe(ctx context.Context, b Bot) {
 
 // askOwner asks about pending requests: about a few per hour, and about all groups to which the
 // owner has added the bot.
-func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.Guests) {
+func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.AccessState) {
 	say, shown, more := b.wordsFor(*a.Owner), shownLately(a, b.Now()), false
 	for _, c := range a.Codes {
 		if c.For == nil || !c.Shown.IsZero() {
@@ -212,7 +212,7 @@ func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.Guests) {
 
 // shownLately counts the questions shown to the owner within the last hour that other people
 // caused, including those withdrawn since.
-func shownLately(a platform.Guests, now time.Time) (n int) {
+func shownLately(a platform.AccessState, now time.Time) (n int) {
 	lately := func(c platform.PairingCode) bool {
 		return c.For != nil && !c.Shown.IsZero() && now.Sub(c.Shown) < time.Hour && !ownersDoing(*a.Owner, c)
 	}
@@ -329,7 +329,7 @@ func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code s
 	if d.store == nil {
 		return ChoiceForbidden
 	}
-	owner := d.store.Guests(d.bot).Owner
+	owner := d.store.AccessState(d.bot).Owner
 	if owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
 		return ChoiceForbidden
 	}

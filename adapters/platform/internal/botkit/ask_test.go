@@ -55,7 +55,7 @@ func (g *gatehouse) restart() {
 // owe lets the admission send what is due and returns it.
 func (g *gatehouse) owe() []platform.Inbound {
 	before := len(g.said)
-	g.admission.Owe(g.t.Context(), Bot{
+	g.admission.SendDue(g.t.Context(), Bot{
 		Host: func(_ context.Context, in platform.Inbound) bool {
 			if g.down || g.shut != "" && in.Chat.ID == g.shut {
 				return false
@@ -96,7 +96,7 @@ func (g *gatehouse) writes(id, name, text string) platform.Gate {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	role, _ := g.admission.Standing(in, true)
+	role, _ := g.admission.RoleOf(in, true)
 	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English("")}).Gate
 }
 

@@ -137,7 +137,7 @@ func (in *Intake[E]) Close() {
 func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E]) error {
 	since := in.o.Now()
 	for tries := 0; ctx.Err() == nil; tries++ {
-		rest, stuck, err := in.behind(batch)
+		rest, stuck, err := in.blocked(batch)
 		if err != nil && in.o.Redelivers {
 			return err
 		}
@@ -201,9 +201,9 @@ func (in *Intake[E]) offer(ctx context.Context, batch []Arrival[E]) (left []Arri
 	return left, err
 }
 
-// behind sets aside messages of chats that are already set aside. It returns the rest, and what
+// blocked sets aside messages of chats that are already set aside. It returns the rest, and what
 // could not be set aside.
-func (in *Intake[E]) behind(batch []Arrival[E]) (rest, stuck []Arrival[E], err error) {
+func (in *Intake[E]) blocked(batch []Arrival[E]) (rest, stuck []Arrival[E], err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.aside) == 0 {
@@ -347,12 +347,12 @@ func (in *Intake[E]) try(ctx context.Context) (took bool) {
 	}
 	open := slices.DeleteFunc(all, func(x Arrival[E]) bool { return shut[x.In.ChatKey] })
 	left, _ = in.offer(ctx, minus(open, heads))
-	in.taken(minus(open, left))
+	in.remove(minus(open, left))
 	return true
 }
 
-// taken removes messages that their chats have made durable.
-func (in *Intake[E]) taken(gone []Arrival[E]) {
+// remove removes messages that their chats have made durable.
+func (in *Intake[E]) remove(gone []Arrival[E]) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.aside = minus(in.aside, gone)

@@ -97,7 +97,7 @@ func (x *inlet) refuse(chats ...string) {
 
 // taken returns what the host has accepted, as chat/id, in order.
 func (x *inlet) taken() (out []string) {
-	for _, in := range x.host.Taken() {
+	for _, in := range x.host.Accepted() {
 		a, _ := in.ChatKey.Address()
 		out = append(out, a.Chat+"/"+in.IngressID)
 	}

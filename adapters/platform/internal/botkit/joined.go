@@ -43,7 +43,7 @@ func (d *Admission) Joined(ctx context.Context, m Membership) error {
 	if m.Listed || d.access() == platform.AccessOpen || d.store.GroupAllowed(d.bot, m.Group.ID) || d.blocked(m.Group.ID) || d.blocked(m.By.ID) {
 		return nil
 	}
-	_, fresh, err := d.store.Request(ctx, d.bot, platform.Wish{
+	_, fresh, err := d.store.Request(ctx, d.bot, platform.AccessRequest{
 		Who: platform.Person{ID: m.Group.ID, Name: m.Group.Title}, Group: true, Adder: &m.By, At: m.At,
 	})
 	if fresh {
@@ -66,7 +66,7 @@ func (d *Admission) Asked(ctx context.Context, message string, asks []messages.A
 }
 
 // settle replaces obsolete buttons by the outcomes of their requests, in the background.
-func (d *Admission) settle(b Bot, a platform.Guests) {
+func (d *Admission) settle(b Bot, a platform.AccessState) {
 	due := slices.ContainsFunc(a.Ended, unsettled)
 	if !due || b.Settle == nil || !d.settling.TryLock() {
 		return
@@ -86,7 +86,7 @@ func unsettled(e platform.Ended) bool { return !e.Seen && e.Message != "" }
 // settleAll also settles requests that end meanwhile. The caller holds the lock.
 func (d *Admission) settleAll(ctx context.Context, b Bot) {
 	for {
-		a := d.store.Guests(d.bot)
+		a := d.store.AccessState(d.bot)
 		i := slices.IndexFunc(a.Ended, unsettled)
 		if i < 0 || a.Owner == nil || ctx.Err() != nil {
 			return

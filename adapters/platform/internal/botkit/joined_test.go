@@ -58,7 +58,7 @@ func TestAddedAsksOnce(t *testing.T) {
 	}
 	g.owe()
 	for id, group := range map[string]bool{"4": false, "-8": true} {
-		code, _, err := g.store.Request(t.Context(), "telegram", platform.Wish{Who: platform.Person{ID: id}, Group: group})
+		code, _, err := g.store.Request(t.Context(), "telegram", platform.AccessRequest{Who: platform.Person{ID: id}, Group: group})
 		if err != nil {
 			t.Fatal(err)
 		}

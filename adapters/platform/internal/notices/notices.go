@@ -13,7 +13,7 @@ type Words struct {
 	NotOpen   string // to strangers, where access cannot be requested
 	// To the owner: somebody or a group requests access, with the name; more requests are pending;
 	// the pending requests; no pending requests.
-	WantsIn, GroupWantsIn, MoreWait, WhoWaits, NobodyWaits string
+	WantsIn, GroupWantsIn, MoreWait, WhoWaits, NoneWaiting string
 	// GroupAdded takes the name of the person who added the bot and the group, GroupYouAdded only
 	// the group.
 	GroupAdded, GroupYouAdded string
@@ -58,7 +58,7 @@ func English(at string) Words {
 		GroupYouAdded: "You have added me to the group {}. May its members use me?",
 		MoreWait:      "More people or groups want to use me. I do not ask you about each of them now. Send /allow" + at + " to see who waits.",
 		WhoWaits:      "These people or groups wait to be let in. Send me the code of one to let that one in:",
-		NobodyWaits:   "Nobody is waiting to be let in.",
+		NoneWaiting:   "Nobody is waiting to be let in.",
 		LetIn:         "My owner has let you in. I answer your first message now. If you have written more, please send that again.",
 		LetOnce:       "My owner lets me answer this message. I ask again before the next one.",
 		LetOnceAgain:  "My owner lets me answer one message, but yours could not be kept. Please send it again; I ask my owner then.",
@@ -94,7 +94,7 @@ func Chinese(at string) Words {
 		GroupYouAdded: "你把我加进了群 {}。要让群里的人使用我吗？",
 		MoreWait:      "还有更多人或群想使用我，我不再逐个询问。发送 /allow" + at + " 可以查看谁在等待。",
 		WhoWaits:      "以下的人或群在等待放行。把代码发给我，就会放行对应的一位：",
-		NobodyWaits:   "没有人在等待放行。",
+		NoneWaiting:   "没有人在等待放行。",
 		LetIn:         "主人已经放行，我现在就回答你的第一条消息。如果之后还发过别的，请再发一次。",
 		LetOnce:       "主人让我回答这一条消息。下一条我会再问主人。",
 		LetOnceAgain:  "主人让我回答一条消息，但你的消息没有保存下来。请再发一次，我会再问主人。",

@@ -153,15 +153,15 @@ func because(a *console.Console, l chatLine) string {
 		journal.EgressDropped:        a.Text("A person dropped it with sma outbox drop.", "有人用 sma outbox drop 丢弃了它。"),
 	}
 	reasons := map[string]string{
-		"unaddressed":        a.Text("Nobody in the group addressed the bot.", "群里没有人叫机器人。"),
-		"blocked":            a.Text("Its sender is blocked.", "发送者已被屏蔽。"),
-		"not_paired":         a.Text("Its sender has not been let in.", "发送者尚未获准。"),
-		"group_not_allowed":  a.Text("The group is not allowed.", "该群未获准。"),
-		"owner_only":         a.Text("Only the owner may do that.", "只有所有者可以这样做。"),
-		"unchanged":          a.Text("The edit changed nothing.", "编辑没有改变内容。"),
-		"taken_back":         a.Text("Its sender recalled it.", "发送者已撤回。"),
-		"unheard":            a.Text("Its voice recording could not be transcribed.", "语音无法转写。"),
-		journal.ReasonParked: a.Text("The chat failed on it again and again, so it was set aside.", "聊天多次因它失败，已将它搁置。"),
+		"unaddressed":             a.Text("Nobody in the group addressed the bot.", "群里没有人叫机器人。"),
+		"blocked":                 a.Text("Its sender is blocked.", "发送者已被屏蔽。"),
+		"not_paired":              a.Text("Its sender has not been let in.", "发送者尚未获准。"),
+		"group_not_allowed":       a.Text("The group is not allowed.", "该群未获准。"),
+		"owner_only":              a.Text("Only the owner may do that.", "只有所有者可以这样做。"),
+		"unchanged":               a.Text("The edit changed nothing.", "编辑没有改变内容。"),
+		"taken_back":              a.Text("Its sender recalled it.", "发送者已撤回。"),
+		"unheard":                 a.Text("Its voice recording could not be transcribed.", "语音无法转写。"),
+		journal.ReasonQuarantined: a.Text("The chat failed on it again and again, so it was set aside.", "聊天多次因它失败，已将它搁置。"),
 	}
 	return strings.TrimSpace(states[l.State] + " " + reasons[l.Reason])
 }

@@ -59,13 +59,13 @@ func Ask(ctx context.Context, s config.Settings, name string) []Check {
 	out := make([]Check, len(questions))
 	var wg sync.WaitGroup
 	for i, q := range questions {
-		wg.Go(func() { out[i] = q.judged(q.ask(q.Block + ".baseUrl")) })
+		wg.Go(func() { out[i] = q.withReply(q.ask(q.Block + ".baseUrl")) })
 	}
 	wg.Wait()
 	return out
 }
 
-func (c Check) judged(r reply) Check {
+func (c Check) withReply(r reply) Check {
 	c.LatencyMS, c.InputTokens, c.OutputTokens = r.took.Milliseconds(), r.usage.InputTokens, r.usage.OutputTokens
 	switch failed, ok := errors.AsType[*model.Error](r.err); {
 	case r.err == nil:

@@ -22,7 +22,7 @@ func TestEveryTroubleHasAWayOut(t *testing.T) {
 		model.ReasonAuth, model.ReasonQuota, model.ReasonNotFound, model.ReasonAddress, model.ReasonTooLong, model.ReasonRate, model.ReasonOverloaded,
 		model.ReasonNetwork, model.ReasonCut, model.ReasonIdle, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal,
 	} {
-		failed := Check{Role: "fallback 2", Name: "m", Block: "llm.fallbacks[1]"}.judged(reply{err: fmt.Errorf("ask: %w", &model.Error{Reason: reason, Message: "said\nin two lines"})})
+		failed := Check{Role: "fallback 2", Name: "m", Block: "llm.fallbacks[1]"}.withReply(reply{err: fmt.Errorf("ask: %w", &model.Error{Reason: reason, Message: "said\nin two lines"})})
 		if failed.OK || failed.Reason != reason || failed.Said != "said in two lines" {
 			t.Fatalf("%s: judged %+v", reason, failed)
 		}
@@ -42,7 +42,7 @@ func TestEveryTroubleHasAWayOut(t *testing.T) {
 
 // TestOverTime: a model that says nothing until the time is over is slow.
 func TestOverTime(t *testing.T) {
-	checks := Explain([]Check{Check{Name: "m", Block: "llm"}.judged(reply{took: 90 * time.Second, err: context.DeadlineExceeded})})
+	checks := Explain([]Check{Check{Name: "m", Block: "llm"}.withReply(reply{took: 90 * time.Second, err: context.DeadlineExceeded})})
 	if c := checks[0]; c.Reason != model.ReasonIdle || c.LatencyMS != 90_000 || c.Said != "it did not answer in time" || !strings.Contains(c.Fix, "llm.models.m.firstByteS") {
 		t.Errorf("%+v", c)
 	}

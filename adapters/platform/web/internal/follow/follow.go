@@ -199,8 +199,8 @@ func wordsIn(part uimessage.Part) string {
 // has; then the additional text is sent. If it differs, the stream is void.
 func (f *Follower) catchUp(list []uistream.Chunk) ([]uistream.Chunk, Verdict) {
 	out, _ := f.pass(slices.DeleteFunc(slices.Clone(list), func(c uistream.Chunk) bool { return !isFrame(c) }))
-	more, renamed, standing := uistream.CatchUp(f.has, f.now)
-	switch standing {
+	more, renamed, result := uistream.CatchUp(f.has, f.now)
+	switch result {
 	case uistream.Apart:
 		return nil, Void
 	case uistream.Behind:

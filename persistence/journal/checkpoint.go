@@ -12,10 +12,10 @@ const (
 	DirOut = "out"
 )
 
-// Fold returns what a checkpoint moves out of the journal. It may be called only while no run is in progress. Once the
-// store has written it, call [State.Folded]. See [State.Meta] for what the caller must add.
-func (s *State) Fold(ts int64) Fold {
-	f := Fold{Ledger: s.ledger}
+// Checkpoint returns what a checkpoint moves out of the journal. It may be called only while no run is in progress. Once the
+// store has written it, call [State.Checkpointed]. See [State.Meta] for what the caller must add.
+func (s *State) Checkpoint(ts int64) Checkpoint {
+	f := Checkpoint{Ledger: s.ledger}
 	f.History = append(f.History, s.dirty...)
 	for _, t := range s.History[s.stored:] {
 		f.History = append(f.History, t.Message)
@@ -30,16 +30,16 @@ func (s *State) Fold(ts int64) Fold {
 	for _, t := range s.Said {
 		f.Rest = append(f.Rest, next(ts, WordsSaid{Message: t.Message}))
 	}
-	f.Rest = append(f.Rest, s.restAside(ts, next)...)
+	f.Rest = append(f.Rest, s.restQuarantine(ts, next)...)
 	f.Meta = s.Meta()
 	return f
 }
 
-// UnfoldedLedger returns the entries that are not in the ledger file yet, oldest first.
-func (s *State) UnfoldedLedger() []LedgerEntry { return s.ledger }
+// NewLedger returns the entries that are not in the ledger file yet, oldest first.
+func (s *State) NewLedger() []LedgerEntry { return s.ledger }
 
-// Folded updates the state after its checkpoint has become durable.
-func (s *State) Folded() {
+// Checkpointed updates the state after its checkpoint has become durable.
+func (s *State) Checkpointed() {
 	s.stored, s.dirty, s.ledger, s.facts = len(s.History), nil, nil, 0
 	s.counted = s.N
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Fold implements [persistence.Journal].
+// Checkpoint implements [persistence.Journal].
 //
 // First everything is written, which can be undone; then it is fsynced; and only then is the
 // journal cut. After an earlier crash the journal still exists, and repeating the checkpoint adds
 // nothing twice. A cut that leaves nothing need not be fsynced: the meta says which records are in
 // the checkpoint.
-func (c *chat) Fold(ctx context.Context, fold journal.Fold) error {
-	return c.write(ctx, "fold", func(ctx context.Context) error {
-		f := folding{chat: c, fold: fold, turns: c.store.buffer(), entries: c.store.buffer(), meta: c.store.buffer()}
+func (c *chat) Checkpoint(ctx context.Context, cp journal.Checkpoint) error {
+	return c.write(ctx, "checkpoint", func(ctx context.Context) error {
+		f := checkpointing{chat: c, checkpoint: cp, turns: c.store.buffer(), entries: c.store.buffer(), meta: c.store.buffer()}
 		defer c.store.release(f.turns)
 		defer c.store.release(f.entries)
 		defer c.store.release(f.meta)
@@ -37,29 +37,29 @@ func (c *chat) Fold(ctx context.Context, fold journal.Fold) error {
 	})
 }
 
-// folding is a checkpoint in progress.
-type folding struct {
-	chat  *chat
-	fold  journal.Fold
-	marks [3]mark
+// checkpointing is a checkpoint in progress.
+type checkpointing struct {
+	chat       *chat
+	checkpoint journal.Checkpoint
+	marks      [3]mark
 
 	turns, entries, meta *buffer // lines to add
 	added                []added
 	tail                 ledgerTail
-	folded               int64
+	checkpointed         int64
 	// placeMeta is set if a new meta file is used instead of a line.
 	placeMeta func() error
 	rest      int64 // size of the rest of the journal
 }
 
 // undo removes what was added, if the error allows it.
-func (f *folding) undo(ctx context.Context, err error) error {
+func (f *checkpointing) undo(ctx context.Context, err error) error {
 	if !isUndone(err) {
 		return err
 	}
 	c := f.chat
 	c.loaded = false // the noted state of the files is wrong
-	if len(f.fold.Rest) > 0 {
+	if len(f.checkpoint.Rest) > 0 {
 		_ = c.store.fs.Remove(c.journal.h.Name + tempSuffix) // the next checkpoint overwrites it
 	}
 	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
@@ -71,7 +71,7 @@ func (f *folding) undo(ctx context.Context, err error) error {
 }
 
 // plan makes the lines and prepares the files.
-func (f *folding) plan(ctx context.Context) (err error) {
+func (f *checkpointing) plan(ctx context.Context) (err error) {
 	c := f.chat
 	if err := c.prepare(ctx, c.journal, messagesDir); err != nil {
 		return err
@@ -82,14 +82,14 @@ func (f *folding) plan(ctx context.Context) (err error) {
 	if err := c.metaLog.create(ctx); err != nil {
 		return err
 	}
-	if f.folded = c.last; len(f.fold.Rest) > 0 {
-		f.folded = c.meta.folded // the records are needed until the rest is in place
+	if f.checkpointed = c.last; len(f.checkpoint.Rest) > 0 {
+		f.checkpointed = c.meta.checkpointed // the records are needed until the rest is in place
 	}
-	if f.added, err = c.turnLines(ctx, f.turns, f.fold.History); err != nil {
+	if f.added, err = c.turnLines(ctx, f.turns, f.checkpoint.History); err != nil {
 		return harmless(err)
 	}
 	var first int64
-	first, f.tail = c.ledgerLines(f.entries, f.fold.Ledger)
+	first, f.tail = c.ledgerLines(f.entries, f.checkpoint.Ledger)
 	if len(f.entries.b) == 0 && !c.ledger.exists {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (f *folding) plan(ctx context.Context) (err error) {
 }
 
 // add adds the lines of history and ledger.
-func (f *folding) add(ctx context.Context) error {
+func (f *checkpointing) add(ctx context.Context) error {
 	c := f.chat
 	if err := c.addTurns(ctx, f.turns.b, f.added); err != nil {
 		return err
@@ -114,13 +114,13 @@ func (f *folding) add(ctx context.Context) error {
 }
 
 // writeRest writes the new journal to a temporary file.
-func (f *folding) writeRest(ctx context.Context) error {
-	if len(f.fold.Rest) == 0 {
+func (f *checkpointing) writeRest(ctx context.Context) error {
+	if len(f.checkpoint.Rest) == 0 {
 		return nil
 	}
 	c := f.chat
 	return c.writeTemp(ctx, c.journal.h.Name+tempSuffix, func(w *vfs.Writer) error {
-		for _, r := range f.fold.Rest {
+		for _, r := range f.checkpoint.Rest {
 			if _, err := w.Write(linefile.AppendRecord(nil, r)); err != nil {
 				return err
 			}
@@ -131,31 +131,31 @@ func (f *folding) writeRest(ctx context.Context) error {
 }
 
 // sync makes history and ledger durable, and the name of the log of the meta, which is still without the new line.
-func (f *folding) sync(ctx context.Context) error {
+func (f *checkpointing) sync(ctx context.Context) error {
 	return f.chat.sync(ctx, f.chat.history, f.chat.ledger, f.chat.metaLog)
 }
 
 // writeMeta adds a line to the log of the meta, or writes a new file. The meta says what is in the
 // checkpoint, so it must not reach the disk before the rest of it.
-func (f *folding) writeMeta(ctx context.Context) (err error) {
+func (f *checkpointing) writeMeta(ctx context.Context) (err error) {
 	c := f.chat
-	ok := c.metaLog.size < metaLogLimit && !c.meta.last.Drops(f.fold.Meta)
+	ok := c.metaLog.size < metaLogLimit && !c.meta.last.Drops(f.checkpoint.Meta)
 	if ok {
-		f.meta.b, ok = c.meta.logLine(append(f.meta.b, linefile.Joint), f.fold.Meta, f.folded)
+		f.meta.b, ok = c.meta.logLine(append(f.meta.b, linefile.Joint), f.checkpoint.Meta, f.checkpointed)
 	}
 	if ok {
 		return c.metaLog.write(ctx, f.meta.b)
 	}
-	f.placeMeta, err = c.writeMetaFile(ctx, f.fold.Meta, f.folded)
+	f.placeMeta, err = c.writeMetaFile(ctx, f.checkpoint.Meta, f.checkpointed)
 	return err
 }
 
 // settle makes the meta durable.
-func (f *folding) settle(ctx context.Context) error {
+func (f *checkpointing) settle(ctx context.Context) error {
 	c := f.chat
 	if f.placeMeta == nil {
-		c.meta.keep(f.fold.Meta)
-		c.meta.folded, c.meta.fresh = f.folded, false
+		c.meta.keep(f.checkpoint.Meta)
+		c.meta.checkpointed, c.meta.fresh = f.checkpointed, false
 		return c.metaLog.sync(ctx)
 	}
 	if err := c.placeMeta(ctx, f.placeMeta); err != nil {
@@ -165,9 +165,9 @@ func (f *folding) settle(ctx context.Context) error {
 }
 
 // cut reduces the journal to the rest.
-func (f *folding) cut(ctx context.Context) error {
+func (f *checkpointing) cut(ctx context.Context) error {
 	c := f.chat
-	c.live = len(f.fold.Rest)
+	c.live = len(f.checkpoint.Rest)
 	if c.live == 0 {
 		return c.journal.clear(ctx)
 	}
@@ -175,7 +175,7 @@ func (f *folding) cut(ctx context.Context) error {
 		return err
 	}
 	c.journal.replaced(f.rest)
-	for _, r := range f.fold.Rest {
+	for _, r := range f.checkpoint.Rest {
 		c.last = max(c.last, r.N)
 	}
 	return c.syncDir(ctx, c.path(messagesDir))

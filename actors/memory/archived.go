@@ -16,10 +16,10 @@ import (
 // them; older turns are skipped.
 const maxBack = 16
 
-// withFolded adds, in front of the turns of the history, those that were compacted before an
+// withArchived adds, in front of the turns of the history, those that were compacted before an
 // extraction read them. It follows the summaries from one archive to the previous one, until it
 // finds the mark.
-func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.ChatKey, turns []messages.FoldTurn, mark memories.Mark) ([]messages.FoldTurn, error) {
+func withArchived(ctx context.Context, r persistence.ArchiveReader, key messages.ChatKey, turns []messages.CompactTurn, mark memories.Mark) ([]messages.CompactTurn, error) {
 	if r == nil || len(turns) == 0 || !turns[0].Summary || markAt(turns, mark) >= 0 {
 		return turns, nil
 	}
@@ -28,15 +28,15 @@ func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.Ch
 		if id == "" {
 			break
 		}
-		folded, err := r.ReadFolded(ctx, key, id)
+		archived, err := r.ReadArchive(ctx, key, id)
 		if errors.Is(err, persistence.ErrNotFound) {
 			break // the archive was deleted
 		}
 		if err != nil {
 			return nil, err
 		}
-		id = journal.ArchiveOf(folded)
-		before := foldTurns(folded)
+		id = journal.ArchiveOf(archived)
+		before := archivedTurns(archived)
 		turns = slices.Concat(before, turns)
 		if markAt(before, mark) >= 0 || older(before, mark) {
 			break
@@ -46,7 +46,7 @@ func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.Ch
 }
 
 // markAt is the index of the mark's turn, or of the summary that ends with it, or -1.
-func markAt(turns []messages.FoldTurn, mark memories.Mark) int {
+func markAt(turns []messages.CompactTurn, mark memories.Mark) int {
 	at := -1
 	for i, t := range turns {
 		if mark.TurnID != "" && (t.Message.ID == mark.TurnID || t.Summary && t.Range.ToID == mark.TurnID) {
@@ -57,18 +57,18 @@ func markAt(turns []messages.FoldTurn, mark memories.Mark) int {
 }
 
 // older reports whether all turns arrived before the mark.
-func older(turns []messages.FoldTurn, mark memories.Mark) bool {
-	return !slices.ContainsFunc(turns, func(t messages.FoldTurn) bool {
+func older(turns []messages.CompactTurn, mark memories.Mark) bool {
+	return !slices.ContainsFunc(turns, func(t messages.CompactTurn) bool {
 		return !t.Summary && journal.NewTurn(t.Message).Meta.Seq > mark.Seq
 	})
 }
 
-// foldTurns converts turns of an archive, which are all settled.
-func foldTurns(folded []uimessage.Message) []messages.FoldTurn {
-	out := make([]messages.FoldTurn, len(folded))
-	for i, m := range folded {
+// archivedTurns converts turns of an archive, which are all settled.
+func archivedTurns(archived []uimessage.Message) []messages.CompactTurn {
+	out := make([]messages.CompactTurn, len(archived))
+	for i, m := range archived {
 		t := journal.NewTurn(m)
-		out[i] = messages.FoldTurn{Message: m, Ends: t.Ends(), Summary: t.Meta.Kind == uimessage.KindSummary}
+		out[i] = messages.CompactTurn{Message: m, Ends: t.Ends(), Summary: t.Meta.Kind == uimessage.KindSummary}
 		if t.Meta.SourceRange != nil {
 			out[i].Range = *t.Meta.SourceRange
 		}

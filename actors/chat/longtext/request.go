@@ -2,18 +2,18 @@ package longtext
 
 import "strings"
 
-// Wish is a person's request for pages.
-type Wish string
+// PageRequest is a person's request for pages.
+type PageRequest string
 
 // The possible wishes: none, the next page, or everything that is left.
 const (
-	None Wish = ""
-	Next Wish = "next"
-	All  Wish = "all"
+	None PageRequest = ""
+	Next PageRequest = "next"
+	All  PageRequest = "all"
 )
 
-// WishOf interprets a whole message. It returns None for a message that says more than such a phrase.
-func WishOf(text string) Wish {
+// PageRequestOf interprets a whole message. It returns None for a message that says more than such a phrase.
+func PageRequestOf(text string) PageRequest {
 	text = strings.TrimSpace(text)
 	if len(text) > 128 {
 		return None

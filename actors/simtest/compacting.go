@@ -19,15 +19,15 @@ import (
 
 const agent = "Be kind."
 
-// folding is what a seed chooses about compactions.
-type folding struct {
+// compacting is what a seed chooses about compactions.
+type compacting struct {
 	keep, budget int
 	window       int // bytes of a request that the model accepts; 0 means any
 }
 
 // chooseFolding lets the seed choose the compactions, if any.
 func (s *Sim) chooseFolding() {
-	if !s.o.Folds {
+	if !s.o.Compacts {
 		return
 	}
 	s.setup.chats = s.setup.chats[:min(2, len(s.setup.chats))]
@@ -35,15 +35,15 @@ func (s *Sim) chooseFolding() {
 		s.setup.mode = "merge" // if every message stops a run, little is compacted
 	}
 	facts := prompt.Facts{ChatKey: string(s.setup.chats[0]), ChatType: messages.ChatSupergroup, Group: true, TimeZone: "UTC"}
-	s.setup.folding = folding{
+	s.setup.compacting = compacting{
 		keep: []int{1, 2, 6}[s.rnd.IntN(3)], budget: tokens.Bound(prompt.System(facts, prompt.Documents{Agent: agent})) + []int{500, 900, 2000}[s.rnd.IntN(3)],
 		window: []int{0, 0, 3000}[s.rnd.IntN(3)],
 	}
-	s.trace.addf("folding %+v", s.setup.folding)
+	s.trace.addf("compacting %+v", s.setup.compacting)
 }
 
 func (l *life) compactions(m simModel) compaction.Options {
-	f := l.sim.setup.folding
+	f := l.sim.setup.compacting
 	return compaction.Options{
 		Model: m, Gate: l.gate, Logger: l.quiet, Keep: f.keep, Budget: f.budget,
 		Count: func(text string) (int, error) { return tokens.Bound(text), nil },
@@ -136,7 +136,7 @@ func parts(a, b model.Request) string {
 
 // takes reports whether a request fits the model's window.
 func (m simModel) takes(req model.Request) bool {
-	window := m.life.sim.setup.folding.window
+	window := m.life.sim.setup.compacting.window
 	if window == 0 {
 		return true
 	}
@@ -202,21 +202,21 @@ func unsummed(line string) string {
 	return line
 }
 
-// foldsNow checks a compaction: whole runs are compacted, nothing that is open, and the archive has
+// compacts checks a compaction: whole runs are compacted, nothing that is open, and the archive has
 // every turn unchanged.
-func (w *witness) foldsNow(r journal.Rewrite) {
-	w.sim.stories["folded"]++
+func (w *witness) compacts(r journal.Rewrite) {
+	w.sim.stories["compacted"]++
 	open := map[string]bool{}
 	for _, t := range w.state.Open() {
 		open[t.ID] = true
 	}
 	for _, t := range w.state.History[:r.To] {
 		if open[t.ID] {
-			w.fail("P9 open turn %s is folded", t.ID)
+			w.fail("P9 open turn %s is compacted", t.ID)
 		}
 		for _, q := range t.Requests {
 			if call, ok := t.Call(q.CallID); q.Answer == journal.AnswerOpen && ok && !call.State.Settled() {
-				w.fail("P9 request %d of %s is open and folded", q.N, t.ID)
+				w.fail("P9 request %d of %s is open and compacted", q.N, t.ID)
 			}
 		}
 	}
@@ -287,7 +287,7 @@ func (w *witness) whole(turns []journal.Turn) {
 			w.fail("P9 %s is in the history and in an archive", t.ID)
 		}
 	}
-	for _, p := range w.state.Parked { // the history only says that it was quarantined
+	for _, p := range w.state.Quarantine { // the history only says that it was quarantined
 		there[p.Turn.ID] = string(uimessage.AppendJSON(nil, p.Turn.Message))
 	}
 	for _, in := range w.sim.people.acked[w.key] {

@@ -14,7 +14,7 @@ import (
 // Messages, several calls a step, questions to people that are answered in time, late
 // or never, stops, crashes, power cuts and compactions of every kind, in any order that a
 // seed gives. After every step: what was accepted is in the history or in an archive
-// that a summary names, byte for byte and once; nothing open is folded; every request
+// that a summary names, byte for byte and once; nothing open is compacted; every request
 // is valid and begins with the one before, but for what is counted.
 //
 //	SIM_SEED=7 go test ./actors -run TestCO2Interleavings     plays one seed; SIM_TRACE names a file for its trace
@@ -49,7 +49,7 @@ func TestCO2InterleavingsWithCompactions(t *testing.T) {
 		return
 	}
 	stories["request decided"] = stories["request approved"] + stories["request denied"]
-	for _, kind := range []string{"folded", "aged", "merged", "stopped", "request decided", "request approved late", "request denied late", "request expired", "prefix kept", "prefix broken: compaction"} {
+	for _, kind := range []string{"compacted", "aged", "merged", "stopped", "request decided", "request approved late", "request denied late", "request expired", "prefix kept", "prefix broken: compaction"} {
 		if stories[kind] == 0 {
 			t.Errorf("no story has: %s", kind)
 		}
@@ -61,7 +61,7 @@ func simulateFolding(t *testing.T, seed uint64, faults int) (r simtest.Result) {
 	cryptotest.SetGlobalRandom(t, seed)
 	trace := traceFile(t)
 	synctest.Test(t, func(*testing.T) {
-		r = simtest.Run(simtest.Options{Seed: seed, Faults: faults, Trace: trace, Disk: newSimDisk(), Folds: true})
+		r = simtest.Run(simtest.Options{Seed: seed, Faults: faults, Trace: trace, Disk: newSimDisk(), Compacts: true})
 	})
 	return r
 }

@@ -43,13 +43,13 @@ func (rs Rules) Refuses(text string) (Refusal, bool) {
 	if len(rs) == 0 || strings.TrimSpace(text) == "" {
 		return Refusal{}, false
 	}
-	j := judge{rules: rs, seen: map[string]bool{}, prompts: strings.Contains(text, "PS4")}
+	j := checker{rules: rs, seen: map[string]bool{}, prompts: strings.Contains(text, "PS4")}
 	j.shell(text, 0)
 	return j.refusal, j.refused
 }
 
-// judge is the state of checking one command.
-type judge struct {
+// checker is the state of checking one command.
+type checker struct {
 	rules    Rules
 	seen     map[string]bool // nested texts that were read
 	prompts  bool            // a prompt is set, whose substitutions run
@@ -59,26 +59,26 @@ type judge struct {
 }
 
 // refuse keeps the first reason, but prefers a rule that matches to a text that cannot be read.
-func (j *judge) refuse(r Refusal) {
+func (j *checker) refuse(r Refusal) {
 	if !j.refused || j.refusal.Unknown && !r.Unknown {
 		j.refusal, j.refused = r, true
 	}
 }
 
-func (j *judge) unknown() { j.refuse(Refusal{Rule: j.rules[0], Unknown: true}) }
+func (j *checker) unknown() { j.refuse(Refusal{Rule: j.rules[0], Unknown: true}) }
 
 // done reports whether the result is final or the limit of commands is exceeded.
-func (j *judge) done() bool { return j.refused && !j.refusal.Unknown || j.commands > maxCommands }
+func (j *checker) done() bool { return j.refused && !j.refusal.Unknown || j.commands > maxCommands }
 
 // count counts a command and refuses a text with too many of them.
-func (j *judge) count() {
+func (j *checker) count() {
 	if j.commands++; j.commands > maxCommands {
 		j.unknown()
 	}
 }
 
 // maybe checks a text that may be shell code. A text that cannot be parsed is only searched for rules.
-func (j *judge) maybe(text string, depth int) {
+func (j *checker) maybe(text string, depth int) {
 	text = strings.TrimLeft(text, "!|+ ") // with these, programs mark that a value is a command
 	if j.done() || j.seen[text] {
 		return
@@ -91,7 +91,7 @@ func (j *judge) maybe(text string, depth int) {
 }
 
 // shell checks a text as shell code.
-func (j *judge) shell(text string, depth int) {
+func (j *checker) shell(text string, depth int) {
 	if j.done() || strings.TrimSpace(text) == "" || j.seen[text] {
 		return
 	}
@@ -110,7 +110,7 @@ func (j *judge) shell(text string, depth int) {
 }
 
 // walk checks everything in a tree, which was parsed from the text.
-func (j *judge) walk(root syntax.Node, text string, depth int) {
+func (j *checker) walk(root syntax.Node, text string, depth int) {
 	documents := map[*syntax.Word]bool{}
 	syntax.Walk(root, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -142,7 +142,7 @@ func (j *judge) walk(root syntax.Node, text string, depth int) {
 // later checks the substitutions in a text that is not code. Shells run those in subscripts, prompts and arithmetic,
 // wherever the text comes from. An unknown program is only refused in subscripts and prompts, because other texts are
 // mostly data.
-func (j *judge) later(text string, depth int) {
+func (j *checker) later(text string, depth int) {
 	text = strings.NewReplacer(`\044`, "$", `\140`, "`").Replace(text) // as in prompts
 	if j.done() || !strings.Contains(text, "$(") && !strings.Contains(text, "`") || j.seen["later "+text] {
 		return
@@ -165,7 +165,7 @@ func (j *judge) later(text string, depth int) {
 }
 
 // statement checks one simple command or declaration and what it reads.
-func (j *judge) statement(s *syntax.Stmt, depth int) {
+func (j *checker) statement(s *syntax.Stmt, depth int) {
 	switch cmd := s.Cmd.(type) {
 	case *syntax.DeclClause:
 		for _, a := range cmd.Args {
@@ -190,7 +190,7 @@ func (j *judge) statement(s *syntax.Stmt, depth int) {
 
 // assignment checks a value, because programs run some values of their environment. Without a command, only names in
 // capitals count: no program reads the others.
-func (j *judge) assignment(a *syntax.Assign, command bool, depth int) {
+func (j *checker) assignment(a *syntax.Assign, command bool, depth int) {
 	if a.Array != nil {
 		for _, e := range a.Array.Elems {
 			j.assignment(&syntax.Assign{Name: a.Name, Value: e.Value}, command, depth)
@@ -226,7 +226,7 @@ func (j *judge) assignment(a *syntax.Assign, command bool, depth int) {
 }
 
 // given checks what a command reads from its redirections.
-func (j *judge) given(list []word, redirects []*syntax.Redirect, depth int) {
+func (j *checker) given(list []word, redirects []*syntax.Redirect, depth int) {
 	if slices.ContainsFunc(list, readsText) {
 		j.input(redirects, depth)
 		return
@@ -252,7 +252,7 @@ func (j *judge) given(list []word, redirects []*syntax.Redirect, depth int) {
 }
 
 // input checks the commands that a shell reads from its input.
-func (j *judge) input(redirects []*syntax.Redirect, depth int) {
+func (j *checker) input(redirects []*syntax.Redirect, depth int) {
 	for _, d := range redirects {
 		switch d.Op {
 		case syntax.RdrIn, syntax.RdrInOut:
@@ -267,7 +267,7 @@ func (j *judge) input(redirects []*syntax.Redirect, depth int) {
 }
 
 // read checks a word as shell code.
-func (j *judge) read(w word, depth int) {
+func (j *checker) read(w word, depth int) {
 	if !w.known {
 		j.unknown()
 		return
@@ -276,7 +276,7 @@ func (j *judge) read(w word, depth int) {
 }
 
 // pipe checks what is piped into a shell. Only the output of echo and printf is known.
-func (j *judge) pipe(b *syntax.BinaryCmd, depth int) {
+func (j *checker) pipe(b *syntax.BinaryCmd, depth int) {
 	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 		return
 	}
@@ -298,7 +298,7 @@ func (j *judge) pipe(b *syntax.BinaryCmd, depth int) {
 }
 
 // readsCommands reports whether a statement, or one inside of it, runs a shell that reads its commands from its input.
-func (j *judge) readsCommands(s *syntax.Stmt) bool {
+func (j *checker) readsCommands(s *syntax.Stmt) bool {
 	found := false
 	syntax.Walk(s, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -313,7 +313,7 @@ func (j *judge) readsCommands(s *syntax.Stmt) bool {
 }
 
 // command checks the words of one command, and what the command starts, against the rules.
-func (j *judge) command(list []word, depth int) {
+func (j *checker) command(list []word, depth int) {
 	if j.done() || len(list) == 0 {
 		return
 	}
@@ -347,7 +347,7 @@ func (j *judge) command(list []word, depth int) {
 }
 
 // evaluated checks the arguments that a shell evaluates as code.
-func (j *judge) evaluated(name string, list []word, depth int) {
+func (j *checker) evaluated(name string, list []word, depth int) {
 	if slices.ContainsFunc(list, func(w word) bool { return !w.known }) {
 		j.unknown()
 	}
@@ -364,7 +364,7 @@ func (j *judge) evaluated(name string, list []word, depth int) {
 }
 
 // code searches the code of an interpreter for rules.
-func (j *judge) code(name string, list []word, depth int) {
+func (j *checker) code(name string, list []word, depth int) {
 	given := slices.ContainsFunc(list, func(w word) bool { return slices.Contains([]string{"-c", "-e", "-E", "-r", "--eval", "-p"}, w.text) })
 	for i, w := range list {
 		switch {
@@ -387,7 +387,7 @@ func (j *judge) code(name string, list []word, depth int) {
 }
 
 // quoted searches code for rules and checks its string literals as shell code.
-func (j *judge) quoted(code string, depth int) {
+func (j *checker) quoted(code string, depth int) {
 	j.mentions(code)
 	for _, quote := range []string{"'", "\"", "`"} {
 		for i, text := range strings.Split(code, quote) {
@@ -399,7 +399,7 @@ func (j *judge) quoted(code string, depth int) {
 }
 
 // found checks the commands that find runs for files. What is between one and its end is the command's own.
-func (j *judge) found(list []word, depth int) {
+func (j *checker) found(list []word, depth int) {
 	for i := 0; i+1 < len(list); i++ {
 		w := list[i]
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, w.text) {
@@ -416,7 +416,7 @@ func (j *judge) found(list []word, depth int) {
 }
 
 // filled checks a command in which names of files or other input replace a mark, or follow the words.
-func (j *judge) filled(list []word, mark string, follows bool, depth int) {
+func (j *checker) filled(list []word, mark string, follows bool, depth int) {
 	follows = follows && !slices.ContainsFunc(list, func(w word) bool { return strings.Contains(w.text, mark) })
 	for i, w := range list {
 		rest := list[i+1:]
@@ -439,7 +439,7 @@ func (j *judge) filled(list []word, mark string, follows bool, depth int) {
 }
 
 // options checks what the options of programs start that take their operands as data.
-func (j *judge) options(list []word, depth int) {
+func (j *checker) options(list []word, depth int) {
 	j.count() // options of options would take exponential time
 	name := list[0].program
 	for i, w := range list {
@@ -477,7 +477,7 @@ func (j *judge) options(list []word, depth int) {
 }
 
 // values checks operands and option values that contain shell code, because some programs run them.
-func (j *judge) values(list []word, depth int) {
+func (j *checker) values(list []word, depth int) {
 	for _, w := range list[1:] {
 		if j.done() {
 			return
@@ -510,7 +510,7 @@ func (j *judge) values(list []word, depth int) {
 
 // started checks every word as if the program ran it. Programs that start others do, and of unknown programs we do not
 // know.
-func (j *judge) started(name string, list []word, depth int) {
+func (j *checker) started(name string, list []word, depth int) {
 	for i := 1; i < len(list); i++ {
 		w := list[i]
 		if j.done() {
@@ -546,7 +546,7 @@ func (j *judge) started(name string, list []word, depth int) {
 }
 
 // tail checks words after a program that may run them against the rules.
-func (j *judge) tail(list []word, depth int) {
+func (j *checker) tail(list []word, depth int) {
 	if j.done() {
 		return
 	}
@@ -568,7 +568,7 @@ func (j *judge) tail(list []word, depth int) {
 const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
 
 // mentions refuses a text that contains all words of a rule, whatever else it contains.
-func (j *judge) mentions(text string) {
+func (j *checker) mentions(text string) {
 	names := strings.FieldsFunc(text, func(c rune) bool { return c <= 0x7f && !strings.ContainsRune(inNames, c) })
 	for _, r := range j.rules {
 		has := func(want string) bool {

@@ -25,8 +25,8 @@ type shelf struct {
 }
 
 // turns parses a list like "s1>b a1| u2": a summary that names archive b, and so on.
-func (s *shelf) turns(list string) []messages.FoldTurn {
-	var out []messages.FoldTurn
+func (s *shelf) turns(list string) []messages.CompactTurn {
+	var out []messages.CompactTurn
 	for word := range strings.FieldsSeq(list) {
 		name, archive, _ := strings.Cut(word, ">")
 		archive, to, _ := strings.Cut(archive, "=")
@@ -40,7 +40,7 @@ func (s *shelf) turns(list string) []messages.FoldTurn {
 	return out
 }
 
-func (s *shelf) ReadFolded(_ context.Context, _ messages.ChatKey, id string) (out []uimessage.Message, err error) {
+func (s *shelf) ReadArchive(_ context.Context, _ messages.ChatKey, id string) (out []uimessage.Message, err error) {
 	s.read = append(s.read, id)
 	list, ok := s.lists[id]
 	if !ok {
@@ -59,7 +59,7 @@ func (s *shelf) ReadFolded(_ context.Context, _ messages.ChatKey, id string) (ou
 
 // Turns that were compacted before they were read are read from the archives, back to the mark and
 // no further.
-func TestFoldedTurnsAreRead(t *testing.T) {
+func TestArchivedTurnsAreRead(t *testing.T) {
 	seqs := map[string]int64{}
 	for i := range 9 {
 		seqs[fmt.Sprintf("u%d", i)], seqs[fmt.Sprintf("a%d", i)] = int64(2*i-1), int64(2*i)
@@ -76,7 +76,7 @@ func TestFoldedTurnsAreRead(t *testing.T) {
 		{"two archives back", now, mark("a2"), "u3 a3 u4 a4 u5 a5 u6 a6", "three two"},
 		{"amid an archive", now, mark("a1"), "u2 a2 u3 a3 u4 a4 u5 a5 u6 a6", "three two one"},
 		{"one archive back", now, mark("a3"), "u4 a4 u5 a5 u6 a6", "three"},
-		{"as far as was folded", now, mark("a4"), "u5 a5 u6 a6", ""},
+		{"as far as was compacted", now, mark("a4"), "u5 a5 u6 a6", ""},
 		{"in the history", now, mark("a5"), "u6 a6", ""},
 		{"a turn that is nowhere", now, memories.Mark{TurnID: "rewound", Seq: seqs["a4"]}, "u5 a5 u6 a6", "three"},
 		{"no summary", "u1 a1| u2 a2|", mark("a1"), "u2 a2", ""},
@@ -86,7 +86,7 @@ func TestFoldedTurnsAreRead(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &shelf{lists: lists, seqs: seqs}
-			turns, err := withFolded(t.Context(), s, "cli-chat-a", s.turns(tt.turns), tt.mark)
+			turns, err := withArchived(t.Context(), s, "cli-chat-a", s.turns(tt.turns), tt.mark)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestFoldedTurnsAreRead(t *testing.T) {
 // A store that fails makes the extraction fail: no turn may be skipped.
 func TestArchiveThatCannotBeRead(t *testing.T) {
 	s := &shelf{lists: map[string]string{"one": "u1 a1|"}, err: errors.New("input/output error")}
-	if _, err := withFolded(t.Context(), s, "cli-chat-a", s.turns("s2>one=a1 u2 a2|"), memories.Mark{}); !errors.Is(err, s.err) {
+	if _, err := withArchived(t.Context(), s, "cli-chat-a", s.turns("s2>one=a1 u2 a2|"), memories.Mark{}); !errors.Is(err, s.err) {
 		t.Errorf("error = %v, want that of the store", err)
 	}
 }
@@ -121,7 +121,7 @@ func TestArchivesAreBounded(t *testing.T) {
 		seqs[fmt.Sprintf("u%d", i)], seqs[fmt.Sprintf("a%d", i)] = int64(2*i+1), int64(2*i+2)
 	}
 	s := &shelf{lists: lists, seqs: seqs}
-	turns, err := withFolded(t.Context(), s, "cli-chat-a", s.turns("s100>100=a99 u100 a100|"), memories.Mark{})
+	turns, err := withArchived(t.Context(), s, "cli-chat-a", s.turns("s100>100=a99 u100 a100|"), memories.Mark{})
 	if err != nil || len(s.read) != maxBack || len(turns) != 3*maxBack+3 {
 		t.Errorf("%d archives and %d turns, %v; want %d archives", len(s.read), len(turns), err, maxBack)
 	}

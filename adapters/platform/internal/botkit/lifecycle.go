@@ -9,32 +9,32 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Life is the newest run of a platform's Receive, and the work in the background that ends with it.
+// Lifecycle is the newest run of a platform's Receive, and the work in the background that ends with it.
 // It is safe for concurrent use.
-type Life struct {
+type Lifecycle struct {
 	log  *slog.Logger
 	host atomic.Pointer[platform.Host] // nil before the first run
 	ctx  atomic.Pointer[context.Context]
 	work sync.WaitGroup
 }
 
-// NewLife returns a life that has not begun.
-func NewLife(log *slog.Logger) *Life { return &Life{log: log} }
+// NewLifecycle returns a lifecycle that has not begun.
+func NewLifecycle(log *slog.Logger) *Lifecycle { return &Lifecycle{log: log} }
 
 // Begin starts a run, which ends with ctx. The caller waits for the work at its end.
-func (l *Life) Begin(ctx context.Context, host platform.Host) {
+func (l *Lifecycle) Begin(ctx context.Context, host platform.Host) {
 	l.ctx.Store(&ctx) // first, because Begun is about the host
 	l.host.Store(&host)
 }
 
 // Begun reports whether there has been a run.
-func (l *Life) Begun() bool { return l.host.Load() != nil }
+func (l *Lifecycle) Begun() bool { return l.host.Load() != nil }
 
 // Wait waits for the work in the background.
-func (l *Life) Wait() { l.work.Wait() }
+func (l *Lifecycle) Wait() { l.work.Wait() }
 
 // Go does in the background what messages should not wait for. What panics is given up.
-func (l *Life) Go(do func(ctx context.Context)) {
+func (l *Lifecycle) Go(do func(ctx context.Context)) {
 	l.work.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
@@ -46,7 +46,7 @@ func (l *Life) Go(do func(ctx context.Context)) {
 }
 
 // Offer hands a message over to the core. It returns false if that has to be repeated.
-func (l *Life) Offer(ctx context.Context, in platform.Inbound) bool {
+func (l *Lifecycle) Offer(ctx context.Context, in platform.Inbound) bool {
 	host := l.host.Load()
 	if host == nil {
 		return false

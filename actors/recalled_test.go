@@ -13,24 +13,24 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// takenBack is the withdrawal of a message.
-func takenBack(of platform.Inbound) platform.Inbound {
+// recalled is the withdrawal of a message.
+func recalled(of platform.Inbound) platform.Inbound {
 	return platform.Inbound{
-		ChatKey: of.ChatKey, IngressID: messages.TakenBackID(of.IngressID), RequestID: "back-" + of.IngressID, Kind: platform.KindTakenBack,
+		ChatKey: of.ChatKey, IngressID: messages.RecallID(of.IngressID), RequestID: "back-" + of.IngressID, Kind: platform.KindRecalled,
 		Chat: of.Chat, MessageID: of.MessageID, EditOf: of.MessageID, Time: of.Time, Gate: platform.Gate{Open: true, Reason: "taken_back"},
 	}
 }
 
 // A waiting message that is taken back ends as stopped and is never read; of one that
 // was read nobody is told anything. Taking back twice is once.
-func TestTakenBackDuringARun(t *testing.T) {
+func TestRecalledDuringARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		script := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "look", Input: "{}"}), modeltest.Say("Done."))
 		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Tools: actortest.Tools(actortest.Slow("look", gate))})
 		read, before, behind := w.Inbound(alice, "alice", "look"), w.Inbound(alice, "alice", "before"), w.Inbound(alice, "alice", "behind")
 		accept(t, w, read)
-		accept(t, w, before, behind, takenBack(before), takenBack(before), takenBack(read))
+		accept(t, w, before, behind, recalled(before), recalled(before), recalled(read))
 		close(gate)
 		w.Wait()
 		v := w.View(alice)
@@ -46,7 +46,7 @@ func TestTakenBackDuringARun(t *testing.T) {
 
 // A message that waits for its file, alone or with others, is not read after it was
 // taken back; the file is not waited for. All of that holds over a crash.
-func TestTakenBackWhileItWaitsForItsFile(t *testing.T) {
+func TestRecalledWhileItWaitsForItsFile(t *testing.T) {
 	for name, x := range map[string]struct {
 		with bool // another message waits behind it
 		want []string
@@ -67,9 +67,9 @@ func TestTakenBackWhileItWaitsForItsFile(t *testing.T) {
 				if n := len(script.Requests()); n != 0 {
 					t.Fatalf("%d requests before the file is there", n)
 				}
-				accept(t, w, takenBack(voice))
+				accept(t, w, recalled(voice))
 				w = w.Again(nil)
-				accept(t, w, takenBack(voice), voice)
+				accept(t, w, recalled(voice), voice)
 				accept(t, w, w.Inbound(alice, "alice", "later"))
 				if diff := cmp.Diff(x.want, turns(w.View(alice))); diff != "" {
 					t.Errorf("turns (-want +got):\n%s", diff)
@@ -81,12 +81,12 @@ func TestTakenBackWhileItWaitsForItsFile(t *testing.T) {
 }
 
 // A withdrawal may come before the message itself, which then is not read.
-func TestTakenBackBeforeItCame(t *testing.T) {
+func TestRecalledBeforeItArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(modeltest.Say("Hello."))
 		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script})
 		late := w.Inbound(alice, "alice", "late")
-		accept(t, w, takenBack(late))
+		accept(t, w, recalled(late))
 		w = w.Again(nil)
 		accept(t, w, late)
 		accept(t, w, late)

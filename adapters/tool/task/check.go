@@ -13,10 +13,10 @@ import (
 // maxOwnReminders is how many open tasks a chat may have before a reminder needs approval.
 const maxOwnReminders = 20
 
-// Judge implements [tool.Judge]. A text that is sent only to the person who asks for it needs no approval, as long as
+// CheckCall implements [tool.Checker]. A text that is sent only to the person who asks for it needs no approval, as long as
 // there are few tasks. Everything else does: instructions that a model follows later, texts to other people, and
 // unclear cases.
-func (c *Create) Judge(call tool.Call) tool.Verdict {
+func (c *Create) CheckCall(call tool.Call) tool.Verdict {
 	var in input
 	err := json.Unmarshal(call.Input, &in)
 	switch {
