@@ -53,21 +53,28 @@ func newInput(opts REPLOptions) *input {
 		return in
 	}
 	keys := &keyFilter{from: opts.In, interrupts: in.interrupts}
-	e := &editor{keys: bufio.NewReader(keys), out: opts.Out, columns: func() int { return columns(opts.Out) }, history: loadHistory(opts.HistoryFile)}
-	e.write("\x1b[?2004h") // pasted texts are marked
-	in.next, in.out, in.dropped = e.readLine, e, keys.dropped
-	in.close = func() { e.write("\x1b[?2004l") }
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys, opts.Out}, "> ")
+	keys.resize = func() { resize(t, opts.Out) }
+	keys.resize()
+	t.History = loadHistory(opts.HistoryFile)
+	t.SetBracketedPasteMode(true)
+	in.next, in.out, in.dropped = t.ReadLine, t, keys.dropped
+	in.close = func() { t.SetBracketedPasteMode(false) }
 	return in
 }
 
-// columns is how wide the window is now.
-func columns(out io.Writer) int {
+// resize tells a line editor how large its window is now.
+func resize(t *term.Terminal, out io.Writer) {
+	width, height := 80, 24
 	if f, ok := out.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return max(w, 20)
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil {
+			width, height = w, h
 		}
 	}
-	return 80
+	_ = t.SetSize(max(width, 20), max(height, 2)) // only a write can fail
 }
 
 // read sends lines until the input ends, and then closes the channel. Lines that are pasted
@@ -80,7 +87,7 @@ func (in *input) read(ctx context.Context, lines chan<- string) {
 		if in.dropped() {
 			pasted = nil
 		}
-		if errors.Is(err, errPasted) {
+		if errors.Is(err, term.ErrPasteIndicator) {
 			pasted = append(pasted, line)
 			continue
 		}
@@ -96,11 +103,12 @@ func (in *input) read(ctx context.Context, lines chan<- string) {
 	}
 }
 
-// keyFilter takes Ctrl-C out of the input.
+// keyFilter removes Ctrl-C from the input, because it would end the line editor.
 type keyFilter struct {
 	from       io.Reader
 	interrupts chan<- struct{}
-	typed      bool // Ctrl-C was typed since the last check
+	resize     func() // called with each key, because people resize windows
+	typed      bool   // Ctrl-C was typed since the last check
 }
 
 func (f *keyFilter) dropped() bool {
@@ -114,6 +122,7 @@ const ctrlC = 3
 func (f *keyFilter) Read(p []byte) (int, error) {
 	for {
 		n, err := f.from.Read(p)
+		f.resize()
 		kept := p[:0]
 		for _, b := range p[:n] {
 			if b != ctrlC {
@@ -170,7 +179,7 @@ func (h *history) Add(line string) {
 
 func (h *history) Len() int { return len(h.lines) }
 
-// At returns a line; 0 is the newest.
+// At implements [term.History]; 0 is the newest.
 func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
 func (h *history) write(how int, text string) {
