@@ -5,10 +5,10 @@
 //
 // In brackets are the files to open.
 //
-//  1. A platform's receiver reads an update and maps it to a platform.Inbound
-//     (adapters/platform/telegram/mapper.go). The gate decides whether the message is
-//     addressed to the bot (adapters/platform/internal/botkit/gate.go), by facts that the
-//     platform supplies (adapters/platform/telegram/admit.go).
+//  1. A platform's receiver reads an update and maps it to a platform.Inbound, with whether it
+//     mentions the bot or replies to it (adapters/platform/telegram/mapper.go). The gate decides
+//     whether the message is addressed to the bot (adapters/platform/internal/botkit/gate.go), by
+//     these facts and what the owner allows (adapters/platform/telegram/admit.go).
 //  2. The receiver asks the adapter actor of its account (actors/adapter/ingress.go), and
 //     that asks the router, which finds the shard (actors/router/actor.go). The shard finds
 //     or spawns the chat (actors/shard/actor.go).
@@ -16,7 +16,8 @@
 //     known by its ingress id there; a chat remembers its 4,096 newest ids
 //     (persistence/journal/ids.go). Otherwise acceptTurn plans the turn, and the shell of the
 //     chat writes it and then answers (actors/chat/shell.go, perform and write). Now the message
-//     is durable, and only now does the platform confirm it.
+//     is durable, and only now does the platform confirm it. What a chat refuses for long is made
+//     durable beside the chats until it takes it (adapters/platform/internal/botkit/intake.go).
 //  4. Without a run in progress the chat starts one (actors/chat/machine/run.go,
 //     whatFollows and nextRun). There is at most one: whatFollows asks for a run only if the
 //     state has none, and one actor decides for the chat. A turn that arrives during a run
@@ -25,20 +26,22 @@
 //  5. The run gets the system text (order of its parts: actors/internal/prompt/system.go) and
 //     the messages, waits for a slot (actors/modelgate) and asks the model
 //     (actors/run/step.go). The step engine turns events into chunks (actors/internal/loop).
-//  6. Calls of tools: rules, grants and the tool's own policy decide whether a call runs
-//     or a person is asked (actors/run/rules.go, decide). The chat journals the intents
+//  6. Calls of tools: rules, grants and the tool's own policy, such as CheckCall of
+//     adapters/tool/shell/exec.go, decide whether a call runs or a person is asked
+//     (actors/run/rules.go, decide). The chat journals the intents
 //     before a call begins (actors/chat/machine/run.go, stepDone).
 //  7. A person's answer is bound to what they saw and becomes a fact
 //     (actors/chat/machine/requests: press.go; words: reply.go; evaluate.go says whether the
 //     answer is valid or late). If other messages have followed since, the chat puts a copy of
 //     the call into a new message and runs that (requests/opening.go, Copies); otherwise the
 //     message that asked continues (actors/chat/machine/outcome.go, continueRun and beginOutcome).
+//     The run executes what was approved (actors/run/tools.go, executeApproved).
 //  8. The end of a run is one fact: the assistant message, the fates of its turns and the
 //     rows that it owes (actors/chat/machine/finish.go). The adapter actor sends the rows in their
 //     order (actors/adapter/lane.go) and reports receipts (actors/chat/machine/egress.go).
-//  9. The chat compacts if its estimate says that it is too long
-//     (actors/chat/machine/compaction.go, compactIfLong), if a model refuses a request as too
-//     long (compaction_child.go, shorten), or if a person says so (compactNow); the child counts
+//  9. The chat compacts if its estimate says that it is too long, or if a person says so
+//     (actors/chat/machine/compaction.go, compactIfLong and compactNow), or if a model refuses a
+//     request as too long (compaction_child.go, shorten); the child counts
 //     and chooses (actors/compaction/plan.go).
 //
 // What a chat writes is in persistence/journal: a fact is a row in its table (facts.go), and

@@ -109,6 +109,16 @@ func IsGroup(chatType, chat string) bool {
 	}
 }
 
+// IsAlone reports whether a chat is certainly with one person. While its type is unknown, only an id that is a number
+// tells, as on Telegram.
+func IsAlone(chatType, chat string) bool {
+	if chatType == "" {
+		n, err := strconv.ParseInt(chat, 10, 64)
+		return err == nil && n > 0
+	}
+	return !IsGroup(chatType, chat)
+}
+
 // PersonKey names a person on a platform, independent of the account they write to; it is empty
 // without an id.
 func PersonKey(platform, id string) string {

@@ -102,8 +102,7 @@ func (c *Chat) onForget(msg messages.ForgetChat) {
 
 // forgetAll plans the deletion of everything that is kept of the chat.
 func (c *Chat) forgetAll(by, order string, of any) {
-	alone := !c.Group() && (c.ChatType != "" || c.Addr.Platform != "feishu") // whose ids do not tell groups apart
-	intent := c.State.Forgotten(c.Key, c.Now(), by, alone, c.Ledger)
+	intent := c.State.Forgotten(c.Key, c.Now(), by, messages.IsAlone(c.ChatType, c.Addr.Chat), c.Ledger)
 	c.Log(slog.LevelInfo, "everything stored for the chat is being deleted", "by", by, "ingress_id", order)
 	c.Audit(decision.AuditEntry{Event: "forget", By: by})
 	c.Effect(decision.ForgetAll{Intent: intent, Of: of, Sender: c.In.Sender})

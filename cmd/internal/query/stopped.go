@@ -163,7 +163,7 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 	for _, t := range state.History {
 		chatType = cmp.Or(t.Meta.ChatType, chatType)
 	}
-	alone := !messages.IsGroup(chatType, addr.Chat) && (chatType != "" || addr.Platform != "feishu") // as the running chat decides
+	alone := messages.IsAlone(chatType, addr.Chat)
 	const all = 1 << 20
 	ledger, err := Ledger(f.state, order.ChatKey, all)
 	if err != nil {
