@@ -12,10 +12,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tasktools "github.com/shipmyagent/shipmyagent/adapters/tool/task"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -60,7 +62,7 @@ func (h *Host) startScheduler(ctx context.Context) error {
 	log := h.fires
 	err := h.spawn(ctx, schedulerName, h.workers.With(scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
-		Asked: h.deciders.AskedAboutTask, Paused: h.preferences.Paused,
+		Asked: h.deciders.AskedAboutTask, Paused: h.silent,
 	})))
 	if err != nil {
 		return err
@@ -69,6 +71,13 @@ func (h *Host) startScheduler(ctx context.Context) error {
 		return errors.Join(h.stopChild(ctx, schedulerName), log.Close())
 	})
 	return nil
+}
+
+// silent reports whether nothing is to be said in a chat now: an operator has paused it, or blocked the group or the
+// person whose private chat it is.
+func (h *Host) silent(key messages.ChatKey) bool {
+	at, _ := key.Address()
+	return h.preferences.Paused(key) || h.deciders.Role(query.BotOf(key), at.Chat) == platform.RoleBlocked
 }
 
 func (h *Host) schedulerPID() *actor.PID { return guardian.PID(h.system, schedulerName) }
