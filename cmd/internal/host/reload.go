@@ -32,6 +32,7 @@ func (h *Host) reloadSettings() {
 		}
 		return
 	}
+	h.warnOf(next.Findings)
 	if err := h.trust.settings(h, next); err != nil {
 		if h.reloads.News("settings", "untrusted", err) {
 			h.log.Warn("the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
@@ -62,6 +63,17 @@ func (h *Host) reloadSettings() {
 	h.board.needRestart(changed)
 	if h.reloads.News("settings", "restart", changed) && len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
+	}
+}
+
+// warnOf logs the warnings about changed settings that those at the start did not have.
+func (h *Host) warnOf(findings []config.Finding) {
+	fresh := slices.DeleteFunc(slices.Clone(findings), func(f config.Finding) bool { return slices.Contains(h.opts.Settings.Findings, f) })
+	if !h.reloads.News("warnings", fresh) {
+		return
+	}
+	for _, f := range fresh {
+		h.log.Warn("the changed settings are in effect, but one of them is questionable", "finding", f.String())
 	}
 }
 

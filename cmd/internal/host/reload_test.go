@@ -78,6 +78,16 @@ func TestReloadsOfServersAndModelsWarnOnce(t *testing.T) {
 	}
 }
 
+// A key that means nothing is named in the log, once, as it is at a start.
+func TestReloadNamesUnknownKeys(t *testing.T) {
+	c := newChanging(t, "{}", runWhatIsSaid)
+	c.save(`{"limits": {"activeChat": 6, "fileMB": 2}}`)
+	c.save(`{"limits": {"activeChat": 6, "fileMB": 3}}`)
+	if n := strings.Count(c.log.String(), "unknown key"); n != 1 || !strings.Contains(c.log.String(), "activeChats") {
+		t.Errorf("%d times an unknown key: %s", n, c.log)
+	}
+}
+
 // Who may write to a bot changes from the next message on, both ways, and no restart is asked for.
 func TestChangedAccessCountsAtOnce(t *testing.T) {
 	p := newProject(t)
