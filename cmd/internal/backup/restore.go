@@ -39,6 +39,13 @@ type Restored struct {
 // ErrOccupied means that a restore would replace something.
 var ErrOccupied = errors.New("a restore replaces nothing")
 
+// Unfinished reports whether a restore into a state folder has begun and has not put it in place.
+func Unfinished(state string) bool {
+	_, missing := os.Lstat(state)
+	_, staging := os.Lstat(filepath.Join(filepath.Dir(state), stagingName))
+	return missing != nil && staging == nil
+}
+
 // Restore puts a backup back. It fails with [ErrNoBackup] or [ErrOccupied] before it has written anything. If it fails
 // later, neither the state nor a file of the project is there. What a killed process has put back does not matter to the
 // next restore of the same backup.

@@ -246,6 +246,11 @@ func TestStartFails(t *testing.T) {
 			h := other.start(t, Options{}, demo)
 			return map[string]string{"llm.provider": "demo", "adapters.web.listen": strings.TrimPrefix(h.webAddr, "http://")}
 		}, KindUnreachable, "adapters.web.listen"},
+		{"a restore that was killed", func(t *testing.T, p *project) map[string]string {
+			t.Helper()
+			write(t, filepath.Join(p.dir, ".ship.restoring", "access.json"), "{}")
+			return demo
+		}, KindFailed, "sma restore BACKUP"},
 		{"people that cannot be read", func(t *testing.T, p *project) map[string]string {
 			t.Helper()
 			write(t, filepath.Join(p.dir, ".ship", "access.json"), "{")

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/backup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
@@ -42,6 +43,9 @@ func (h *Host) unwritable(err error) error {
 
 // openStore locks the state folder for this process.
 func (h *Host) openStore(context.Context) error {
+	if backup.Unfinished(h.opts.State) {
+		return &Failure{Kind: KindFailed, What: "a restore into this folder has not ended", Help: "sma restore BACKUP --dir " + h.folder()}
+	}
 	if err := checkup.MayWrite(h.opts.State); err != nil {
 		return &Failure{Kind: KindFailed, What: "the state folder cannot be written", Why: err, Help: checkup.Writable(h.opts.State, err)}
 	}

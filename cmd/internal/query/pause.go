@@ -6,7 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// PauseOrder pauses or resumes a chat. What arrives in a paused chat is durable and waits. A run in progress ends,
+// PauseOrder pauses or resumes a chat. What arrives in a paused chat is durable and waits. A run in progress is finished,
 // but no other starts.
 type PauseOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`

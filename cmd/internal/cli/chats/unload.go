@@ -55,7 +55,7 @@ func unloading(a *console.Console, restart bool, done said, cmd *cobra.Command) 
 func pauseCmd(a *console.Console, pause bool) *cobra.Command {
 	cmd, done := &cobra.Command{
 		Use: "pause CHAT", Short: "Let no run start in a chat", Args: cobra.ExactArgs(1), Example: "  sma chats pause telegram-chat-42",
-		Long: "Pauses a chat until sma chats resume, also over restarts of the host. A run in progress ends. What arrives is stored and\n" +
+		Long: "Pauses a chat until sma chats resume, also over restarts of the host. A run in progress is finished. What arrives is stored and\n" +
 			"waits, also the chat's tasks, and the people in the chat are not told. Commands such as /stop work. Works while the\n" +
 			"host is running.",
 	}, said{": paused\n", "：已暂停\n"}
