@@ -207,10 +207,10 @@ func (g *guide) chat(t *testing.T, b block) {
 	}
 	for line := range strings.Lines(b.text) {
 		who, words, _ := strings.Cut(strings.TrimSpace(line), ":")
-		words = strings.TrimSpace(words)
+		words = strings.ReplaceAll(strings.TrimSpace(words), "@mybot_bot", "@"+telegramtest.BotName)
 		switch who {
 		case "you", "你":
-			g.say(t, chat, strings.ReplaceAll(words, "@mybot_bot", "@"+telegramtest.BotName))
+			g.say(t, chat, words)
 		case "bot", "机器人":
 			g.wait(t, chat, words)
 		case "you press", "你点击":
