@@ -53,12 +53,12 @@ func newFeishuWorld(t *testing.T, path, receive string, chats int, random *rand.
 
 func feishuChat(n int) string { return "oc_" + strconv.Itoa(n) }
 
-// freeAddress is one that nobody listens on at the moment, with a port that no client gets while the host is dead.
+// freeAddress is an unused address whose port no client is given while the host is dead.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for t.Context().Err() == nil {
 		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(10_000))); err == nil {
-			defer l.Close() //nolint:errcheck // nobody has connected
+			defer l.Close() //nolint:errcheck // it has no connections
 			return l.Addr().String()
 		}
 	}

@@ -35,8 +35,8 @@ func (s *State) Checkpoint(ts int64) Checkpoint {
 	return f
 }
 
-// NewLedger returns the entries that are not in the ledger file yet, oldest first.
-func (s *State) NewLedger() []LedgerEntry { return s.ledger }
+// UncheckpointedLedger returns the entries that are not in the ledger file yet, oldest first.
+func (s *State) UncheckpointedLedger() []LedgerEntry { return s.ledger }
 
 // Checkpointed updates the state after its checkpoint has become durable.
 func (s *State) Checkpointed() {

@@ -48,7 +48,7 @@ func testContexts(s *suite) {
 	}
 }
 
-// What was compacted can be read beside the chat's handle, and by nobody of another chat.
+// Archived turns can be read while the chat is open, and only under the key of their chat.
 func testArchiveReader(s *suite) {
 	t := s.t
 	c, _ := s.open(key)

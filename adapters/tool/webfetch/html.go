@@ -458,7 +458,7 @@ func (w *writer) target(href string) string {
 	return "](" + strings.ReplaceAll(strings.ReplaceAll(to, "(", "%28"), ")", "%29") + ")"
 }
 
-// block reports whether an element stands on lines of its own and ends a paragraph.
+// block reports whether an element is shown on lines of its own and ends a paragraph.
 func block(name string) bool {
 	switch name {
 	case "address", "article", "aside", "blockquote", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption",

@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// stagingName is the folder, beside the state and in the project, that a restore works in. The agent cannot read folders
+// stagingName is the folder, next to the state and in the project, that a restore works in. The agent cannot read folders
 // with this name, and backups leave them out: they have the private texts of all chats, and remain if the process is killed.
 const stagingName = ".ship.restoring"
 
@@ -73,7 +73,7 @@ func Restore(ctx context.Context, t Target) (Restored, error) {
 	return out, nil
 }
 
-// putAll writes all files beside their places and then moves them there. Links come last, so that no file is written
+// putAll writes all files into staging folders and then moves them to their places. Links come last, so that no file is written
 // through one.
 func (t Target) putAll(ctx context.Context, from *os.Root, files []File) (bad []messages.ChatKey, err error) {
 	roots := map[string]*os.Root{}
@@ -206,7 +206,7 @@ func (f File) there(project *os.Root, name string) (bool, error) {
 	return false, errors.Join(fmt.Errorf("%w: there is a file %s", ErrOccupied, filepath.Join(project.Name(), name)), err)
 }
 
-// put writes a file beside its place.
+// put writes a file into a staging folder.
 func (f File) put(from, root *os.Root) error {
 	to := path.Join(stagingName, f.Path)
 	if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {

@@ -125,7 +125,7 @@ func TestNoTurnWaitsForASummary(t *testing.T) {
 	conserved(t, view.Messages, filepath.Join(dir, "chat", string(key), "messages", "archive"), w.turns)
 }
 
-// untilCompacted goes on until something was compacted: the turns of a short chat may
+// untilCompacted continues until something was compacted: the turns of a short chat may
 // all be there before the tables of the tokenizer are.
 func (w *world) untilCompacted(t *testing.T) {
 	t.Helper()

@@ -26,7 +26,7 @@ type read struct {
 	settled bool
 }
 
-// look is the size of a file and when it was changed, in Unix nanoseconds. It is zero if there is no file.
+// look is the size of a file and when it was changed, in Unix nanoseconds. It is zero for a missing file.
 type look struct{ size, changed int64 }
 
 // of returns the time of a chat's last turn. Without a turn that says its time, it is when the files were changed; it is
@@ -90,7 +90,7 @@ func newest(file string, is look, until int64) (turn int64) {
 	for line := range bytes.Lines(text[:n]) {
 		at := bytes.LastIndex(line, []byte(member))
 		if at < 0 || bytes.Contains(line[at:], []byte(`"kind":"summary"`)) {
-			continue // a summary is made of turns, and is none
+			continue // a summary replaces turns and does not count as one
 		}
 		digits, _, _ := bytes.Cut(line[at+len(member):], []byte(","))
 		if ts, err := strconv.ParseInt(string(digits), 10, 64); err == nil && ts <= until {

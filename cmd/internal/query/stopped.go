@@ -169,7 +169,7 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 	if err != nil {
 		return err
 	}
-	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone, slices.Values(append(ledger, state.NewLedger()...))))
+	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone, slices.Values(append(ledger, state.UncheckpointedLedger()...))))
 	for _, other := range related {
 		state, bad := readState(ctx, f.store, other)
 		if bad == nil {

@@ -55,7 +55,7 @@ func IsOwn(platform string) bool {
 // Ledger yields the entries of the ledger, newest first, also those that are still in the journal. Whoever asks should
 // stop early, because ledgers grow for good.
 func (b *Base) Ledger(yield func(journal.LedgerEntry) bool) {
-	for _, e := range slices.Backward(b.State.NewLedger()) {
+	for _, e := range slices.Backward(b.State.UncheckpointedLedger()) {
 		if !yield(e) {
 			return
 		}
@@ -82,7 +82,7 @@ func (b *Base) Unseen() []journal.Turn {
 // Group reports whether several people may write in the chat.
 func (b *Base) Group() bool { return messages.IsGroup(b.ChatType, b.Addr.Chat) }
 
-// Self returns the name by which people mention the bot in texts, or empty if there is none.
+// Self returns the name by which people mention the bot in texts, or empty if it has no such name.
 func (b *Base) Self() string {
 	if b.Via.Self == nil {
 		return ""
