@@ -18,20 +18,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
+// openDisk opens the store of a disk, as the next process does.
+func openDisk(t *testing.T, d *filestoretest.Disk) *filestore.Store {
+	t.Helper()
+	s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // A process is killed while it rewinds a chat that was at rest, before the new name of the history is durable. What the
 // next process accepts then survives a power cut.
 func TestRewindOfAChatAtRestIsKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, ctx := messages.NewChatKey("telegram", "", "1", 0), context.Background()
 		disk := filestoretest.NewDisk()
-		open := func(d *filestoretest.Disk) *filestore.Store {
-			s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
-		}
-		w := actortest.New(t, actortest.Options{Store: open(disk), Model: slow{}, Idle: time.Minute})
+		w := actortest.New(t, actortest.Options{Store: openDisk(t, disk), Model: slow{}, Idle: time.Minute})
 		w.Say(key, "alice", "hello")
 		<-time.After(5 * time.Minute)
 		var killed *filestoretest.Disk
@@ -44,10 +47,10 @@ func TestRewindOfAChatAtRestIsKilled(t *testing.T) {
 			t.Fatalf("the chat was not rewound: %v", err)
 		}
 		disk.After(nil)
-		w = w.Again(func(o *actortest.Options) { o.Store = open(killed) })
+		w = w.Again(func(o *actortest.Options) { o.Store = openDisk(t, killed) })
 		w.Say(key, "alice", "again")
 		for d := range killed.CrashStates(64, 1) {
-			c, err := open(d).OpenChat(ctx, key)
+			c, err := openDisk(t, d).OpenChat(ctx, key)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,14 +71,7 @@ func TestCrashFactOfANewChatIsKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, ctx := messages.NewChatKey("telegram", "", "1", 0), context.Background()
 		disk := filestoretest.NewDisk()
-		open := func(d *filestoretest.Disk) *filestore.Store {
-			s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
-		}
-		o := actortest.Options{Store: open(disk), Model: slow{}}
+		o := actortest.Options{Store: openDisk(t, disk), Model: slow{}}
 		var sick panics
 		sick.set("ingress", "open", 1)
 		o.Chat.GroupContext = sick.quotes(0)
@@ -91,10 +87,10 @@ func TestCrashFactOfANewChatIsKilled(t *testing.T) {
 		if disk.After(nil); killed == nil {
 			t.Fatal("the panic was not recorded")
 		}
-		w = w.Again(func(o *actortest.Options) { o.Store = open(killed) })
+		w = w.Again(func(o *actortest.Options) { o.Store = openDisk(t, killed) })
 		w.Say(key, "alice", "again")
 		for d := range killed.CrashStates(64, 1) {
-			c, err := open(d).OpenChat(ctx, key)
+			c, err := openDisk(t, d).OpenChat(ctx, key)
 			if err != nil {
 				t.Fatal(err)
 			}

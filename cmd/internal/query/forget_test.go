@@ -171,20 +171,27 @@ func TestForgetThatCannotKeepTheIDs(t *testing.T) {
 	}
 }
 
-// While a memory is being written, such as facts by an extraction that was stopped for the deletion, nothing is deleted:
-// the rest of that write would bring the memory back.
-func TestForgetWaitsForMemories(t *testing.T) {
-	const key messages.ChatKey = "web-chat-1"
-	state := t.TempDir()
+// remembering is a store whose chat has a memory.
+func remembering(t *testing.T, key messages.ChatKey) (state string, store *filestore.Store, place memories.Place) {
+	t.Helper()
+	state = t.TempDir()
 	store, err := filestore.Open(filestore.Options{Dir: state})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	place := memories.Place{Chat: key}
+	place = memories.Place{Chat: key}
 	if _, err := Memories(state).AddMemory(t.Context(), place, memories.Fact{Text: "likes tea"}); err != nil {
 		t.Fatal(err)
 	}
+	return state, store, place
+}
+
+// While a memory is being written, such as facts by an extraction that was stopped for the deletion, nothing is deleted:
+// the rest of that write would bring the memory back.
+func TestForgetWaitsForMemories(t *testing.T) {
+	const key messages.ChatKey = "web-chat-1"
+	state, store, place := remembering(t, key)
 	forget := func(ctx context.Context) error {
 		_, err := NewEraser(state, store, time.UTC).Forget(ctx, journal.Forgetting{Version: 1, ChatKey: key})
 		return err
@@ -197,7 +204,7 @@ func TestForgetWaitsForMemories(t *testing.T) {
 		}
 		return text
 	}
-	err = Memories(state).Alone(t.Context(), func() error {
+	err := Memories(state).Alone(t.Context(), func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		return forget(ctx)
@@ -219,16 +226,7 @@ func TestForgetWaitsForMemories(t *testing.T) {
 func TestForgetThatCannotBeginAtTheStart(t *testing.T) {
 	const key messages.ChatKey = "web-chat-1"
 	for _, killed := range []bool{false, true} {
-		state := t.TempDir()
-		store, err := filestore.Open(filestore.Options{Dir: state})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = store.Close() })
-		place := memories.Place{Chat: key}
-		if _, err := Memories(state).AddMemory(t.Context(), place, memories.Fact{Text: "likes tea"}); err != nil {
-			t.Fatal(err)
-		}
+		state, store, place := remembering(t, key)
 		e := NewEraser(state, store, time.UTC)
 		if err := e.intend(t.Context(), journal.Forgetting{Version: 1, ChatKey: key}); err != nil {
 			t.Fatal(err)
@@ -250,7 +248,7 @@ func TestForgetThatCannotBeginAtTheStart(t *testing.T) {
 			}
 			return said
 		}
-		err = Memories(state).Alone(t.Context(), func() error {
+		err := Memories(state).Alone(t.Context(), func() error {
 			stopped, stop := context.WithCancelCause(t.Context())
 			stop(errors.ErrUnsupported) // a signal
 			late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
