@@ -157,3 +157,29 @@ func TestBreakerCountsOnlyTheModelsFaults(t *testing.T) {
 		t.Errorf("skipped for %s, less than the service asked for", left)
 	}
 }
+
+// Models that were replaced are not shown as failed for ever, even if a call in progress fails later.
+func TestReplacedModelsAreNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := prometheus.NewRegistry()
+		net := &moody{bad: map[string]bool{"a": true}}
+		before := moodyModel(t, net, reg)
+		_, _, _ = said(t.Context(), before, hello())
+		if n := testutil.CollectAndCount(reg, "sma_model_skipped"); n != 2 {
+			t.Fatalf("%d models are shown, want 2", n)
+		}
+		after := newModel(t, Options{Endpoint: Endpoint{Model: "c"}, Transport: net, Metrics: reg})
+		<-time.After(time.Minute)
+		_, _, _ = said(t.Context(), before, hello())
+		_, _, _ = said(t.Context(), after, hello())
+		if n := testutil.CollectAndCount(reg, "sma_model_skipped"); n != 1 {
+			t.Errorf("%d models are shown, want the one that is in use", n)
+		}
+		if _, err := New(Options{Fallbacks: []Endpoint{{Model: "d"}}, Metrics: reg}); err == nil {
+			t.Error("a model without a name is accepted")
+		}
+		if n := testutil.CollectAndCount(reg, "sma_model_skipped"); n != 1 {
+			t.Errorf("%d models are shown after refused settings, want 1", n)
+		}
+	})
+}

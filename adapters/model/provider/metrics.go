@@ -49,6 +49,8 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
+	reg.Unregister(m.skipped) // those of earlier models, which calls in progress may still set
+	reg.Unregister(m.cached)
 	return m, errors.Join(register(reg, &m.duration), register(reg, &m.first), register(reg, &m.tokens), register(reg, &m.retries), register(reg, &m.fallbacks), register(reg, &m.skipped), register(reg, &m.cached))
 }
 

@@ -57,20 +57,19 @@ func New(o Options) (*Model, error) {
 
 func newEndpoints(o Options, all []Endpoint) (made []*endpoint, err error) {
 	o.setDefaults()
+	var secrets []string
+	for i, e := range all {
+		if all[i], err = e.checked(); err != nil {
+			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
+		}
+		secrets = append(secrets, e.secrets()...)
+	}
 	metrics, err := newMetrics(o.Metrics)
 	if err != nil {
 		return nil, fmt.Errorf("register model metrics: %w", err)
 	}
-	var secrets []string
-	for _, e := range all {
-		secrets = append(secrets, e.secrets()...)
-	}
 	masker := newMasker(secrets)
-	for i, e := range all {
-		e, err := e.checked()
-		if err != nil {
-			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
-		}
+	for _, e := range all {
 		c, files := newCaller(e, o.Transport, masker), newSight(e.Settings)
 		added := &endpoint{caller: c, opts: &o, protocol: o.protocol(c, files), sight: files, metrics: metrics, log: o.Logger.With("model", e.Model)}
 		added.noTools.Store(e.Settings.NoTools)
