@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
@@ -187,10 +188,26 @@ func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Ch
 	return who, ok, nil
 }
 
-// AccessState returns the owner, the pending requests, and the people who were just given access.
-func (s *Store) AccessState(bot string) platform.AccessState {
-	a := s.Account(bot)
-	return platform.AccessState{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals, Ended: a.Ended}
+// AccessState returns the owner, the pending requests, and the people who were just given access. It is asked for
+// every message, so its cost does not depend on how many people have access.
+func (s *Store) AccessState(bot string) (out platform.AccessState) {
+	s.view(bot, func(a *Account) { out = a.state(s.now()) })
+	return out
+}
+
+// state returns a copy, without expired codes.
+func (a *Account) state(now time.Time) platform.AccessState {
+	out := platform.AccessState{Arrivals: slices.Clone(a.Arrivals), Ended: slices.Clone(a.Ended)}
+	if a.Owner != nil {
+		owner := *a.Owner
+		out.Owner = &owner
+	}
+	for _, c := range a.Codes {
+		if now.Before(c.Expires) {
+			out.Codes = append(out.Codes, c)
+		}
+	}
+	return out
 }
 
 // Waits returns who made the pending request with a code.

@@ -111,15 +111,10 @@ func (a *Account) allows(group string) bool {
 func (s *Store) Account(bot string) Account {
 	var out Account
 	s.view(bot, func(a *Account) {
-		out = Account{People: slices.Clone(a.People), Groups: slices.Clone(a.Groups), Blocked: slices.Clone(a.Blocked), Arrivals: slices.Clone(a.Arrivals), Ended: slices.Clone(a.Ended)}
-		if a.Owner != nil {
-			owner := *a.Owner
-			out.Owner = &owner
-		}
-		for _, c := range a.Codes {
-			if s.now().Before(c.Expires) {
-				out.Codes = append(out.Codes, c)
-			}
+		x := a.state(s.now())
+		out = Account{
+			Owner: x.Owner, Codes: x.Codes, Arrivals: x.Arrivals, Ended: x.Ended,
+			People: slices.Clone(a.People), Groups: slices.Clone(a.Groups), Blocked: slices.Clone(a.Blocked),
 		}
 	})
 	return out

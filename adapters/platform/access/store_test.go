@@ -346,3 +346,28 @@ func TestSettle(t *testing.T) {
 		t.Error("it is not durable")
 	}
 }
+
+// What is asked for every message costs the same with many people.
+func TestAccessStateCopiesNoPeople(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.json")
+	people := strings.Repeat(`{"id":"2","name":"Bob"},`, 10_000)
+	text := `{"v":1,"accounts":{"telegram":{"owner":{"id":"1"},"people":[` + strings.TrimSuffix(people, ",") + `]}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := access.Open(path, access.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := testing.Benchmark(func(b *testing.B) {
+		b.Helper()
+		for b.Loop() {
+			if s.AccessState("telegram").Owner == nil {
+				b.Fatal("there is no owner")
+			}
+		}
+	})
+	if n := cost.AllocedBytesPerOp(); n > 4096 {
+		t.Errorf("it allocates %d bytes", n)
+	}
+}
