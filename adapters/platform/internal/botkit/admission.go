@@ -113,8 +113,11 @@ func (d *Admission) pair(ctx context.Context, g Request) platform.Inbound {
 	got, err := d.store.Redeem(ctx, d.bot, code, in.Sender)
 	switch {
 	case err != nil:
+		if !d.notices.pass("codes " + in.Sender.ID) {
+			break
+		}
 		d.log.Warn("a pairing code was not taken", "user", in.Sender.ID, "error", err)
-		if !in.Gate.Open && d.notices.pass("codes "+in.Sender.ID) {
+		if !in.Gate.Open {
 			in.Gate.Notice = g.Say.TooMany
 		}
 	case got == platform.RoleStranger:

@@ -71,11 +71,10 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 		wish.Chat = chat
 	}
 	code, fresh, err := d.store.Request(ctx, d.bot, wish)
-	if err != nil {
+	if err != nil && d.notices.pass("not kept "+g.In.Sender.ID) {
 		d.log.Warn("a stranger's request was not kept", "user", g.In.Sender.ID, "error", err)
-		return ""
 	}
-	if !fresh {
+	if err != nil || !fresh {
 		return ""
 	}
 	return notices.Fill(g.Say.NotPaired, code)

@@ -289,3 +289,21 @@ func TestNamesStayNames(t *testing.T) {
 		}
 	}
 }
+
+// One stranger, whose request or code is not taken, writes one line of the log an hour.
+func TestStrangersDoNotFloodTheLog(t *testing.T) {
+	g, log := newGatehouse(t), &strings.Builder{}
+	for i := range 200 { // as many as may wait
+		g.writes(fmt.Sprint("s", i), "Eve", "hello")
+	}
+	g.admission = NewAdmission("telegram", platform.AccessRules{Access: platform.AccessPaired}, g.store, func() time.Time { return g.now }, slog.New(slog.NewTextHandler(log, nil)))
+	for range 50 {
+		g.writes("late", "Mal", "hello")
+		g.admission.pair(t.Context(), Request{In: platform.Inbound{Sender: platform.Person{ID: "late"}, Command: platform.Command{Name: "start", Args: "WRONG"}}})
+	}
+	for _, line := range []string{"a stranger's request was not kept", "a pairing code was not taken"} {
+		if n := strings.Count(log.String(), line); n != 1 {
+			t.Errorf("%q is logged %d times, want once", line, n)
+		}
+	}
+}

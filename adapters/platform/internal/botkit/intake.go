@@ -81,6 +81,7 @@ type Intake[E any] struct {
 	aside []Arrival[E]                         // in order; on disk
 	chats map[messages.ChatKey]map[string]bool // the ids of aside
 	full  bool                                 // messages could not be set aside, and wait at the service
+	waits bool                                 // it was logged that messages are not taken
 
 	more chan struct{} // signals that something was set aside
 	done chan struct{} // closed when the goroutine has ended; nil before Open
@@ -147,7 +148,7 @@ func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E]) error {
 			return nil
 		}
 		if tries == 0 {
-			in.o.Log.Warn("the host does not take messages now", "waiting", len(batch), "error", err)
+			in.tell(len(batch), err)
 		}
 		if ctx.Err() == nil && in.o.Now().Sub(since) >= in.o.Patience {
 			left, err = in.setAside(left, err)
@@ -164,10 +165,21 @@ func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E]) error {
 	return ctx.Err()
 }
 
+// tell logs that messages are not taken, once until the next ones are: during an outage every message would say it.
+func (in *Intake[E]) tell(waiting int, err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.waits {
+		in.waits = true
+		in.o.Log.Warn("the host does not take messages now", "waiting", waiting, "error", err)
+	}
+}
+
 // moves notes that a batch was taken or set aside.
 func (in *Intake[E]) moves() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.waits = false
 	if in.full {
 		in.full = false
 		in.o.Status.Set(true, "")

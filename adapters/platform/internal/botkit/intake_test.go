@@ -260,3 +260,28 @@ func TestIntakeSurvivesAPanic(t *testing.T) {
 		x.wants("after a panic", 0, "1/a")
 	})
 }
+
+// While the host takes nothing, the log says so once, not for every message.
+func TestIntakeDoesNotFloodTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &strings.Builder{}
+		x := newInlet(t, "", true)
+		defer x.stop()
+		x.intake.o.Log = slog.New(slog.NewTextHandler(log, nil))
+		for outage, want := range []int{1, 2} {
+			x.refuse("*")
+			for i := range 10 {
+				if err := x.intake.Deliver(t.Context(), batch(fmt.Sprintf("1/%d-%d", outage, i))); err == nil {
+					t.Fatal("a message is taken")
+				}
+			}
+			if n := strings.Count(log.String(), `msg="the host does not take`); n != want {
+				t.Errorf("outage %d: %d lines, want %d", outage, n, want)
+			}
+			x.refuse()
+			if err := x.intake.Deliver(t.Context(), batch(fmt.Sprintf("1/%d", outage))); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
