@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -261,6 +262,32 @@ func TestST9LoadsLessOftenWhileTheDiskIsFull(t *testing.T) {
 		w.Wait()
 		if diff := cmp.Diff([]string{"Hello.", "Yes."}, w.Platform.Texts(alice)); diff != "" {
 			t.Errorf("answers (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A full disk refuses every message, and the log says so once until the chat is written again.
+func TestAFullDiskDoesNotFloodTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, log := newFaulty(newStore(t)), &strings.Builder{}
+		w := actortest.New(t, actortest.Options{Store: disk, Model: modeltest.NewScript(modeltest.Say("Hello."), modeltest.Say("Yes.")), Log: slog.New(slog.NewTextHandler(log, nil))})
+		for outage, want := range []int{1, 2} {
+			disk.set(func(f *faulty) {
+				f.faults = []fault{{op: "turn", full: true, times: -1}, {op: "history", full: true, times: -1}, {op: "checkpoint", full: true, times: -1}}
+			})
+			for range 20 {
+				if r := w.Port.Accept(t.Context(), []platform.Inbound{w.Inbound(alice, "alice", "hi")})[0]; r.Err == nil {
+					t.Fatal("a message is accepted on a full disk")
+				}
+				w.Wait()
+				<-time.After(5 * time.Second)
+			}
+			if n := strings.Count(log.String(), "the store refused a write"); n != want {
+				t.Errorf("outage %d: %d lines, want %d:\n%s", outage, n, want, log.String())
+			}
+			disk.set(func(f *faulty) { f.faults = nil })
+			w.Say(alice, "alice", "hi")
+			w.Wait()
 		}
 	})
 }

@@ -75,6 +75,7 @@ type shell struct {
 	hibernates bool                // the chat is not loaded because it has nothing to do
 	failed     int                 // consecutive failed loads
 	unwritten  int                 // consecutive loads after which what follows could not be written
+	refused    bool                // the store refused the last write
 	timers     map[string]*timed
 	gen        int // number of the newest timer
 	children   map[string]*actor.PID
@@ -267,7 +268,7 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 	if err != nil {
 		return s.notWritten(ac, in, p, unchanged, err)
 	}
-	s.chat = p.Commit()
+	s.chat, s.refused = p.Commit(), s.refused && len(p.Writes) == 0
 	if p.Rest {
 		s.rest()
 	}
@@ -384,7 +385,10 @@ func (s *shell) notWritten(ac actor.Context, in decision.Input, p machine.Plan, 
 	clean := ok && e.Retryable || errors.Is(err, journal.ErrDamaged)
 	switch {
 	case first && clean && (p.MayRefuse || p.IfRefused != nil) && s.chat.State != nil:
-		s.log.Warn("the store refused a write; nothing has changed", "error", err)
+		if !s.refused { // a full disk refuses every message
+			s.log.Warn("the store refused a write; nothing has changed", "error", err)
+		}
+		s.refused = true
 	case clean && p.IfRefused != nil && s.reloadNow() == nil:
 		s.log.Warn("the store refused a write", "error", err)
 	default:
