@@ -177,7 +177,7 @@ type Limits struct {
 type Retention struct {
 	LogsDays     int `json:"logsDays" min:"0" max:"36500" about:"Days that logs of MCP servers are kept; 0: for good."`
 	AuditDays    int `json:"auditDays" min:"0" max:"36500" about:"Days that audit logs are kept, and what models were used for; 0: for good."`
-	ArchivesDays int `json:"archivesDays" min:"0" max:"36500" about:"Days that archives are kept of what left the histories of chats; 0: for good."`
+	ArchivesDays int `json:"archivesDays" min:"0" max:"36500" about:"Days that archives are kept of what left the histories of chats, and copies of memories from before they were condensed; 0: for good."`
 	FilesDays    int `json:"filesDays" min:"0" max:"36500" about:"Days that files of chats and whole outputs of tools are kept; 0: for good."`
 	TasksDays    int `json:"tasksDays" default:"90" min:"0" max:"36500" about:"Days that the runs of tasks are kept, each of which is a chat of its own; 0: for good."`
 }

@@ -75,6 +75,7 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 		{"audit", "approvals", keep.AuditDays, func(rel string) bool { return dated(rel, "audit-") }},
 		{"usage", "usage", keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
 		{"archives", "chat", keep.ArchivesDays, isArchive},
+		{"copies of memories", "memory", keep.ArchivesDays, isArchive},
 		{"files", filepath.Join("files", "results"), keep.FilesDays, func(string) bool { return true }},
 		{"runs of tasks", "", keep.TasksDays, nil},
 	} {
@@ -119,11 +120,12 @@ func dated(rel, prefix string) bool {
 	return err == nil
 }
 
-// isArchive reports whether rel is an archive of a chat's history or of a whole conversation.
+// isArchive reports whether rel is an archive of a chat's history, or a copy of a memory from before it was condensed.
 func isArchive(rel string) bool {
 	dir := filepath.Base(filepath.Dir(rel))
 	above := filepath.Base(filepath.Dir(filepath.Dir(rel)))
-	return filepath.Ext(rel) == ".json" && dir == "archive" && above == "messages"
+	return filepath.Ext(rel) == ".json" && dir == "archive" && above == "messages" ||
+		filepath.Ext(rel) == ".md" && dir == "backup" && slices.Contains([]string{".", "users", "memory"}, above)
 }
 
 // remove removes the files below a folder that were last modified before a time.

@@ -22,8 +22,11 @@ func TestRetention(t *testing.T) {
 	const archive, history = "chat/telegram-chat-1/messages/archive/x.json", "chat/telegram-chat-1/messages/history.jsonl"
 	old := []string{
 		"logs/mcp-files.log", "logs/2026-04-01.jsonl", "approvals/audit-2026-04-01.jsonl", "usage/2026-04-01.jsonl", archive, "files/results/telegram-chat-1/a.txt",
-		history, "approvals/grants/telegram-chat-1.json", "files/other/b.txt", "chat/telegram-chat-1/memory/Primary.md", "access.json",
+		history, "approvals/grants/telegram-chat-1.json", "files/other/b.txt", "chat/telegram-chat-1/memory/Primary.md", "access.json", "memory/project.md", "memory/users/telegram-1.md",
+		"memory/backup/project-20260401T000000.000000000Z.md", "memory/users/backup/telegram-1-20260401T000000.000000000Z.md",
+		"chat/telegram-chat-1/memory/backup/Primary-20260401T000000.000000000Z.md",
 	}
+	backups := old[13:]
 	young := []string{"logs/mcp-new.log", "logs/2026-05-01.jsonl", "approvals/audit-2026-05-01.jsonl", "usage/2026-05-01.jsonl", "chat/telegram-chat-1/messages/archive/y.json", "files/results/telegram-chat-1/new.txt"}
 	for _, tt := range []struct {
 		name string
@@ -33,10 +36,10 @@ func TestRetention(t *testing.T) {
 		{"nothing", config.Retention{}, nil},
 		{"logs", config.Retention{LogsDays: 7}, old[:1]},
 		{"audit", config.Retention{AuditDays: 7}, old[1:4]},
-		{"archives", config.Retention{ArchivesDays: 7}, old[4:5]},
+		{"archives", config.Retention{ArchivesDays: 7}, slices.Concat(old[4:5], backups)},
 		{"files", config.Retention{FilesDays: 7}, old[5:6]},
 		{"runs of tasks", config.Retention{TasksDays: 7}, old[7:8]},
-		{"all", config.Retention{LogsDays: 7, AuditDays: 7, ArchivesDays: 7, FilesDays: 7}, old[:6]},
+		{"all", config.Retention{LogsDays: 7, AuditDays: 7, ArchivesDays: 7, FilesDays: 7}, slices.Concat(old[:6], backups)},
 		{"all, for longer", config.Retention{LogsDays: 60, AuditDays: 60, ArchivesDays: 60, FilesDays: 60}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
