@@ -92,7 +92,7 @@ func (h *Host) processEnded(ctx context.Context, e shell.Ended) {
 		}
 		pause *= 2
 	}
-	h.log.Warn("a chat was not notified that a background process ended", "process", e.ID, "chat_key", e.Run.ChatKey)
+	h.log.Warn("a chat was not notified that a background process ended", "process", e.ID, "chat_key", e.Run.ChatKey, "run_id", e.Run.RunID, "request_id", e.Run.RequestID)
 }
 
 func (h *Host) tellChat(ctx context.Context, e shell.Ended) error {
