@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -369,5 +370,36 @@ func TestAccessStateCopiesNoPeople(t *testing.T) {
 	})
 	if n := cost.AllocedBytesPerOp(); n > 4096 {
 		t.Errorf("it allocates %d bytes", n)
+	}
+}
+
+// Thousands of people who write in turn are known, so their messages do not write the file.
+func TestPrivateChatsOfThousandsStayKnown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.json")
+	var private []string
+	for i := range 5000 {
+		private = append(private, fmt.Sprintf(`{"person":"%d","chat":"c%d"}`, i, i))
+	}
+	if err := os.WriteFile(path, []byte(`{"v":1,"accounts":{"telegram":{"private":[`+strings.Join(private, ",")+`]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := access.Open(path, access.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.NotePrivate(t.Context(), bot, person("new"), "c"); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if err := s.NotePrivate(t.Context(), bot, platform.Person{ID: fmt.Sprint(i)}, fmt.Sprintf("c%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the file was written for people who were known: %v", err)
 	}
 }
