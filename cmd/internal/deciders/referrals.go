@@ -93,12 +93,12 @@ func (d *Deciders) AdminsUnknown(key messages.ChatKey) bool {
 // candidates are the people who might decide, the most important first.
 func (d *Deciders) candidates(bot, kind string, c approval.Claim) []approval.Decider {
 	var out []approval.Decider
-	account := d.Access().Account(bot)
+	owner := d.Access().AccessState(bot).Owner
 	for _, who := range d.Approvers() {
 		switch who {
 		case approverOwner:
-			if account.Owner != nil {
-				out = append(out, approval.Decider{Person: account.Owner.ID, Name: account.Owner.Name, Role: approval.DeciderOwner})
+			if owner != nil {
+				out = append(out, approval.Decider{Person: owner.ID, Name: owner.Name, Role: approval.DeciderOwner})
 			}
 		case approverInitiator:
 			out = append(out, approval.Decider{Person: c.Asker, Role: approval.DeciderAsker})
