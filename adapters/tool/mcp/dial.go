@@ -73,6 +73,22 @@ func (e *end) isOver() bool {
 	}
 }
 
+// input is the input of a program. One that reads nothing for as long as a call may take gets nothing more, because it
+// may have read a part of the message.
+type input struct {
+	*os.File
+	timeout time.Duration
+}
+
+func (i input) Write(p []byte) (int, error) {
+	_ = i.SetWriteDeadline(time.Now().Add(i.timeout)) // Write reports whatever is wrong with the file
+	n, err := i.File.Write(p)
+	if err != nil {
+		_ = i.Close()
+	}
+	return n, err
+}
+
 // opening is the output of a program; its beginning is kept for error messages. It is safe for concurrent use.
 type opening struct {
 	*os.File
@@ -183,7 +199,7 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 		_ = gone.said.Close()
 	}
 	return dialed{
-		transport: &sdk.IOTransport{Reader: gone.said, Writer: inW, MaxLineLength: c.o.Limits.Message}, stop: stop, gone: gone,
+		transport: &sdk.IOTransport{Reader: gone.said, Writer: input{inW, c.server.timeout()}, MaxLineLength: c.o.Limits.Message}, stop: stop, gone: gone,
 	}, nil
 }
 

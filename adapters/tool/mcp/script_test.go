@@ -142,6 +142,8 @@ func (s script) call(r request) {
 	s.mark("called-" + r.Params.Name)
 	switch r.Params.Name {
 	case "slow":
+	case "deaf": // reads nothing any more
+		s.wait("hearing")
 	case "crash":
 		os.Exit(3)
 	case "env":
