@@ -66,7 +66,7 @@ func rest(row OutboxRow, next func(ts int64, f Fact) Record) []Record {
 		records = append(records, next(row.Queued, EgressSent{Key: row.Key, Part: i, MessageID: r.ID, Order: r.Order}))
 	}
 	if row.Parked {
-		records = append(records, next(row.Queued, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: row.Reason, Tries: row.Tries}))
+		records = append(records, next(row.Queued, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: row.Reason, Tries: row.Tries, Maybe: row.Maybe}))
 	}
 	return records
 }

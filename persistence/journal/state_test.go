@@ -263,7 +263,7 @@ func (c *chatMachine) Receipt(t *rapid.T) {
 	case 1:
 		c.do(t, EgressSettled{Key: row.Key, Outcome: EgressDelivered, Receipts: []string{"m"}})
 	default:
-		c.do(t, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: "forbidden", Tries: 3})
+		c.do(t, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: "forbidden", Tries: 3, Maybe: row.Maybe || rapid.Bool().Draw(t, "maybe")})
 	}
 }
 
@@ -390,7 +390,8 @@ func picture(s *State) map[string]any {
 		lane = append(lane, t.ID)
 	}
 	for _, r := range s.Outbox {
-		outbox = append(outbox, fmt.Sprint(r.Key, r.Sent, r.Parked, r.Queued, r.Tries))
+		// A row that is not parked may have been sent by the process that ended.
+		outbox = append(outbox, fmt.Sprint(r.Key, r.Sent, r.Parked, r.Queued, r.Tries, r.Maybe && r.Parked))
 	}
 	var aside []string
 	for _, p := range s.Quarantine {
