@@ -209,11 +209,9 @@ func kept(t *testing.T, src, out string) {
 	}
 }
 
-// after skips a word, which a cut may have distributed over two parts.
+// after skips the letters of a word, which cuts may have distributed over several parts. Looking for the whole word
+// first would find it in a later one.
 func after(s, w string) (string, bool) {
-	if _, rest, ok := strings.Cut(s, w); ok {
-		return rest, true
-	}
 	i := 0
 	for j := range len(s) {
 		if s[j] == w[i] {
