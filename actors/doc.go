@@ -16,8 +16,8 @@
 //     known by its ingress id there; a chat remembers its 4,096 newest ids
 //     (persistence/journal/ids.go). Otherwise acceptTurn plans the turn, and the shell of the
 //     chat writes it and then answers (actors/chat/shell.go, perform and write). Now the message
-//     is durable, and only now does the platform confirm it. What a chat refuses for long is made
-//     stored durably by its bot until the chat takes it (adapters/platform/internal/botkit/intake.go).
+//     is durable, and only now does the platform confirm it. What a chat refuses for long is stored
+//     durably by its bot until the chat takes it (adapters/platform/internal/botkit/intake.go).
 //  4. Without a run in progress the chat starts one (actors/chat/machine/run.go,
 //     whatFollows and nextRun). There is at most one: whatFollows asks for a run only if the
 //     state has none, and one actor decides for the chat. A turn that arrives during a run

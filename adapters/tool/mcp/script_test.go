@@ -142,8 +142,8 @@ func (s script) call(r request) {
 	s.mark("called-" + r.Params.Name)
 	switch r.Params.Name {
 	case "slow":
-	case "deaf": // reads nothing any more
-		s.wait("hearing")
+	case "unread": // reads nothing after this call
+		s.wait("never")
 	case "crash":
 		os.Exit(3)
 	case "env":

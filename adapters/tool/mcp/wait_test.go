@@ -78,20 +78,21 @@ func TestCallsDoNotWaitLongForTheDead(t *testing.T) {
 	}
 }
 
-// TestADeafServerKeepsNoCall: a server that does not read any more delays a call with a large input for as long as a call may take, and no longer.
-func TestADeafServerKeepsNoCall(t *testing.T) {
+// A server that no longer reads its input delays a call with a large input for as long as a call may take. It is then
+// restarted.
+func TestAServerThatReadsNothingIsRestarted(t *testing.T) {
 	w := newWorld(t, nil)
-	s := w.server("a", plain("deaf", "tool"))
+	s := w.server("a", plain("unread", "tool"))
 	s.Timeout = 200 * time.Millisecond
 	w.apply(s)
 	w.up("a")
-	if _, err := w.call("a:deaf", `{}`); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("the call that makes it deaf: %v", err)
+	if _, err := w.call("a:unread", `{}`); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the call after which it reads nothing: %v", err)
 	}
 	if _, err := w.call("a:tool", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the call that it does not read: %v", err)
 	}
-	w.until("it to be started anew", func() bool { return w.marks("a", "started") == 2 })
+	w.until("it to be restarted", func() bool { return w.marks("a", "started") == 2 })
 	w.up("a")
 	if out, err := w.call("a:tool", `{}`); err != nil || out != `"tool {}"` {
 		t.Errorf("the next call: %s, %v", out, err)
