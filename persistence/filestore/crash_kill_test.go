@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // A killed process leaves names and contents without an fsync. The next one acts on what it reads
 // of a marked chat, if only by answering that a message is known, so no power cut may undo that:
-// neither right after reading, nor when the chat rests, nor when it is written again.
+// neither right after reading, nor when the chat rests, nor when it is written again. What it writes
+// then stays as well.
 func TestST2WhatWasReadAfterAKillStays(t *testing.T) {
 	l, ctx := newLife(t, 0, 0), t.Context()
 	s, err := filestoretest.Open(l.disk, l.options)
@@ -55,11 +57,12 @@ func afterKill() map[string][]step {
 		"nothing":       nil,
 		"rest":          {{rest: true}},
 		"rest and wake": {{rest: true}, {wake: true}},
+		"write":         {{wake: true}, {records: record(1000, journal.IngressSettled{Ingress: journal.Ingress{ID: "late", Seq: 99}, Fate: journal.FateIgnored})}},
 	}
 }
 
 // readAfterKill reads the chat like the next process, continues, cuts the power and compares the
-// result with what was read.
+// result with what was read and written.
 func (l *life) readAfterKill(ctx context.Context, d *filestoretest.Disk, then []step) (states int, err error) {
 	s, err := filestoretest.Open(d, l.options)
 	if err != nil {
@@ -76,6 +79,9 @@ func (l *life) readAfterKill(ctx context.Context, d *filestoretest.Disk, then []
 	for _, st := range then {
 		if err := st.do(ctx, c); err != nil {
 			return 0, err
+		}
+		for _, r := range st.numbered() {
+			was.journal = append(was.journal, string(journal.AppendRecord(nil, r)))
 		}
 	}
 	l.seed++

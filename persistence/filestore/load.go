@@ -73,14 +73,19 @@ func chatFolders() []string {
 	}
 }
 
-// checkFolders refuses folders of the chat that are something else, such as symbolic links to
-// another place. They may be missing.
-func (c *chat) checkFolders() error {
+// folders are the paths of the chat's folders and of those above them. They may be missing.
+func (c *chat) folders() []string {
 	dirs := slices.Clone(c.chain)
 	for _, name := range chatFolders() {
 		dirs = append(dirs, c.path(name))
 	}
-	for _, dir := range dirs {
+	return dirs
+}
+
+// checkFolders refuses folders of the chat that are something else, such as symbolic links to
+// another place.
+func (c *chat) checkFolders() error {
+	for _, dir := range c.folders() {
 		if err := c.store.checkDir(dir); err != nil && !isMissing(err) {
 			return err
 		}

@@ -57,16 +57,18 @@ func (c *chat) trust() {
 	}
 }
 
-// settle fsyncs the files of a chat that was marked: a process that was killed may not have fsynced
-// contents and names. Whoever reads the chat treats its contents as durable, if only to answer that
-// a message is known.
+// settle fsyncs the files and folders of a chat that was marked: a process that was killed may not
+// have fsynced contents and names. Whoever reads the chat treats its contents as durable, if only to
+// answer that a message is known.
 func (c *chat) settle(ctx context.Context) error {
-	for _, l := range c.logs() {
-		if !l.exists {
-			continue
+	for _, dir := range c.folders() {
+		if c.store.checkDir(dir) == nil {
+			c.mustSync(path.Dir(dir))
 		}
-		if err := c.ensureDir(path.Base(path.Dir(l.h.Name))); err != nil {
-			return harmless(err)
+	}
+	for _, l := range c.logs() {
+		if l.exists {
+			c.mustSync(path.Dir(l.h.Name))
 		}
 	}
 	if err := c.sync(ctx, c.logs()...); err != nil {
