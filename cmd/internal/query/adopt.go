@@ -103,10 +103,17 @@ func adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, li
 	if _, err := c.Load(ctx); err != nil {
 		return err
 	}
+	// If this process is killed, the mark tells the next host not to trust what it finds.
+	if err := c.Wake(ctx); err != nil {
+		return err
+	}
 	if err := c.AppendHistory(ctx, turns...); err != nil {
 		return err
 	}
-	return writeArchives(store, key, archives)
+	if err := writeArchives(store, key, archives); err != nil {
+		return err
+	}
+	return c.Rest(ctx)
 }
 
 // adopted converts messages to turns of another chat. Of their metadata it keeps who wrote them and when.

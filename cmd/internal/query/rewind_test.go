@@ -7,14 +7,18 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -184,6 +188,69 @@ func TestST7RewindRefusesDamage(t *testing.T) {
 			}
 			if after, err := os.ReadFile(history); err != nil || !bytes.Equal(bad, after) {
 				t.Errorf("a refused rewind changed the history: %v", err)
+			}
+		})
+	}
+}
+
+// The process is killed while it changes a chat that no host uses. What the next host accepts then survives a power cut.
+func TestKilledWithoutAHost(t *testing.T) {
+	const key = messages.ChatKey("cli-chat-x")
+	turn := func(id string) uimessage.Message {
+		meta := uimessage.Metadata{TS: 1, Seq: 1, Result: "done"}
+		return uimessage.Message{ID: id, Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: "answer"}}, Metadata: meta.Append(nil)}
+	}
+	open := func(d *filestoretest.Disk) (*filestore.Store, persistence.Chat, journal.Snapshot) {
+		store, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := store.OpenChat(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := c.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store, c, snap
+	}
+	adopts := func(store *filestore.Store) error {
+		return Adopt(t.Context(), store, key, []uimessage.Message{turn("a0")}, time.Now())
+	}
+	rewinds := func(store *filestore.Store) error {
+		reply, err := chatFiles{store: store}.rewind(t.Context(), messages.RewindChat{ChatKey: key})
+		if reply.Reason != "" {
+			t.Fatal(reply.Reason)
+		}
+		return err
+	}
+	for name, works := range map[string][]func(*filestore.Store) error{"import": {adopts}, "rewind": {adopts, rewinds}} {
+		t.Run(name, func(t *testing.T) {
+			disk := filestoretest.NewDisk()
+			store, c, _ := open(disk)
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var killed []*filestoretest.Disk
+			for _, work := range works {
+				killed = nil
+				disk.After(func(filestoretest.Op) { killed = append(killed, disk.Kill()) })
+				if err := work(store); err != nil {
+					t.Fatal(err)
+				}
+			}
+			disk.After(nil)
+			for n, d := range killed {
+				_, c, _ := open(d)
+				if err := errors.Join(c.Wake(t.Context()), c.AppendHistory(t.Context(), turn("again"))); err != nil {
+					t.Fatal(err)
+				}
+				for after := range d.CrashStates(64, 1) {
+					if _, _, snap := open(after); !slices.ContainsFunc(snap.History, func(m uimessage.Message) bool { return m.ID == "again" }) {
+						t.Fatalf("killed after %d operations: a message that was accepted is lost", n+1)
+					}
+				}
 			}
 		})
 	}

@@ -101,6 +101,14 @@ func (f chatFiles) rewind(ctx context.Context, order messages.RewindChat) (reply
 		reply.Reason = refusedNotAtRest
 		return reply, nil
 	}
+	// If this process is killed, the mark tells the next host not to trust what it finds. It stays if the next host has
+	// something to send.
+	if err := c.Wake(ctx); err != nil {
+		return reply, err
+	}
+	if len(state.Outbox)+len(state.Referrals)+len(state.Buttons) == 0 {
+		defer func() { err = errors.Join(err, c.Rest(ctx)) }()
+	}
 	from := 1 + slices.IndexFunc(state.History, func(t journal.Turn) bool { return t.ID == order.Keep })
 	now := time.Now()
 	if !state.Clean() {
