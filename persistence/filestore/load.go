@@ -65,18 +65,14 @@ func (c *chat) loadKnown(ctx context.Context) (journal.Snapshot, error) {
 	return snap, err
 }
 
-// chatFolders are the folders of a chat that are written to.
-func chatFolders() []string {
-	return []string{
-		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
-		"memory", "memory/backup", // of other stores
-	}
-}
-
-// folders are the paths of the chat's folders and of those above them. They may be missing.
+// folders are the paths of the folders of a chat that are written to, and of those above them. They
+// may be missing.
 func (c *chat) folders() []string {
 	dirs := slices.Clone(c.chain)
-	for _, name := range chatFolders() {
+	for _, name := range []string{
+		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
+		"memory", "memory/backup", // of other stores
+	} {
 		dirs = append(dirs, c.path(name))
 	}
 	return dirs
