@@ -132,7 +132,7 @@ func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.Fi
 	switch {
 	case !spoken && f.Kind != "audio":
 		return ""
-	case listener == nil && spoken:
+	case (listener == nil || f.Failed == filesOff) && spoken:
 		return "[nobody listens to voice messages here: what it says is not known]"
 	case listener == nil, f.Path == "" && !spoken:
 		return ""

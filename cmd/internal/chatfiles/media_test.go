@@ -170,6 +170,7 @@ func TestVoicesBecomeText(t *testing.T) {
 		{"the service fails", platform.File{Kind: "voice"}, speechtest.Voice(10), &speech.Error{Reason: speech.ReasonServer}, false, "not known (server)", "server", 1},
 		{"silence", platform.File{Kind: "voice"}, speechtest.Voice(10), &speech.Error{Reason: speech.ReasonEmpty}, false, "not known (empty)", "empty", 1},
 		{"nobody listens", platform.File{Kind: "voice"}, speechtest.Voice(10), nil, true, "nobody listens to voice messages here", "", 0},
+		{"files are off", platform.File{Kind: "voice"}, nil, nil, false, "nobody listens to voice messages here", "", 0},
 		{"nobody listens to songs", platform.File{Kind: "audio", Name: "a.mp3"}, []byte("ID3"), nil, true, "", "", 0},
 		{"not there", platform.File{Kind: "voice"}, make([]byte, 20_001), nil, false, "not known (network)", "network", 0},
 	} {
@@ -184,6 +185,9 @@ func TestVoicesBecomeText(t *testing.T) {
 				from = counter{err: errors.New("reset")}
 			}
 			o := MediaOptions{Bytes: atMost(20_000), Listener: func() *speech.Listener { return nil }, Logger: slog.New(slog.DiscardHandler)}
+			if c.data == nil {
+				o.Bytes = atMost(0)
+			}
 			if !c.off {
 				listener := speech.NewListener(ear, speech.ListenerOptions{MaxBytes: 10_000, MaxTime: 10 * time.Second, AtOnce: 1, Deadline: time.Minute})
 				o.Listener = func() *speech.Listener { return listener }
