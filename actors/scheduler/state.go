@@ -98,6 +98,16 @@ func (b *book) running(task string) bool {
 	return false
 }
 
+// untold reports whether the chat of the task has not yet taken the outcome of an earlier fire.
+func (b *book) untold(task string) bool {
+	for _, f := range b.open {
+		if f.phase == telling && f.Task == task {
+			return true
+		}
+	}
+	return false
+}
+
 // busy counts the fires that a model is working on. Those that wait for a person are not among them, or a few of them
 // would keep all other tasks from running.
 func (b *book) busy() int {
@@ -120,7 +130,7 @@ type task struct {
 }
 
 // plan returns what has to be recorded now. looked is when it was last called, or zero. It looks only at tasks whose times
-// have come, and at all of them if the clock was set back. Those of paused chats stay due.
+// have come, and at all of them if the clock was set back. Those of chats that are paused, or take no outcomes, stay due.
 func (b *book) plan(tasks []task, looked, now time.Time, paused func(messages.ChatKey) bool) []timetable.Fire {
 	var out []timetable.Fire
 	runs := b.busy()
@@ -134,7 +144,7 @@ func (b *book) plan(tasks []task, looked, now time.Time, paused func(messages.Ch
 			t.next = at
 		}
 		since := b.since(t, &out, now)
-		if paused(t.ChatKey) {
+		if paused(t.ChatKey) || b.untold(t.ID) {
 			t.next = now.Add(look)
 			continue
 		}

@@ -59,3 +59,38 @@ func TestPlacesOfTasks(t *testing.T) {
 		})
 	}
 }
+
+// A chat that takes no outcomes gets one for all the times that pass meanwhile: its tasks do not collect fires.
+func TestTasksOfAChatThatTakesNothingWait(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	b := newBook(nil)
+	often := timetable.Task{ID: "often", Title: "Often", Cron: "* * * * *", ChatKey: "telegram-chat-2", Status: timetable.Active, Say: "look"}
+	times, err := often.Schedule(time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, looked := []task{{Task: often, times: times}}, time.Time{}
+	var started []timetable.Fire
+	pass := func(minutes int) {
+		for range minutes {
+			for _, f := range b.plan(tasks, looked, now, func(messages.ChatKey) bool { return false }) {
+				b.apply(f)
+				if f.Is == timetable.FireStarted {
+					started = append(started, f)
+				}
+			}
+			looked = now
+			now = now.Add(time.Minute)
+		}
+	}
+	pass(60)
+	if len(started) != 1 || len(b.open) != 1 {
+		t.Fatalf("%d fires were started, %d are open", len(started), len(b.open))
+	}
+	b.apply(timetable.Fire{Is: timetable.FireSettled, Task: often.ID, ID: started[0].ID})
+	pass(1)
+	if len(started) != 2 || started[1].Count != 58 {
+		t.Errorf("when the chat takes outcomes again: %+v", started)
+	}
+}
