@@ -13,11 +13,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -107,10 +106,10 @@ func adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, li
 	if err := c.Wake(ctx); err != nil {
 		return err
 	}
-	if err := c.AppendHistory(ctx, turns...); err != nil {
+	if err := writeArchives(store, key, archives); err != nil {
 		return err
 	}
-	if err := writeArchives(store, key, archives); err != nil {
+	if err := c.AppendHistory(ctx, turns...); err != nil {
 		return err
 	}
 	return c.Rest(ctx)
@@ -247,17 +246,14 @@ func readArchive(store *filestore.Store, key messages.ChatKey, id string, into m
 	return readArchives(store, key, filestore.TurnsOf(archive), into)
 }
 
-// writeArchives writes archives, byte for byte, to the folder of another chat.
+// writeArchives writes archives, byte for byte and durably, to the folder of another chat.
 func writeArchives(store *filestore.Store, key messages.ChatKey, archives map[string][]byte) error {
 	for id, b := range archives {
 		file, err := archiveFile(store, key, id)
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return fmt.Errorf("copy archive %s: %w", id, err)
-		}
-		if err := renameio.WriteFile(file, b, 0o600); err != nil {
+		if err := (document.Disk{}).Write(file, b); err != nil {
 			return fmt.Errorf("copy archive %s: %w", id, err)
 		}
 	}
