@@ -36,7 +36,7 @@ func RepairJSON(text string) (json.RawMessage, ParseState) {
 
 // parseSafely returns the value in one line, or nil.
 func parseSafely(text []byte) json.RawMessage {
-	if rawjson.Check(text) != nil || suspicious(text) && poisoned(text) {
+	if !rawjson.Valid(text) || suspicious(text) && poisoned(text) {
 		return nil
 	}
 	return rawjson.Compact(text)

@@ -8,12 +8,18 @@
 package rawjson
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
-// maxDepth bounds nesting, so that a hostile document cannot exhaust the stack.
+// maxDepth bounds nesting, so that a hostile document cannot exhaust the stack. It is the bound of the
+// standard library.
 const maxDepth = 10000
 
 // errSyntax is the sentinel under every syntax fault.
@@ -55,24 +61,30 @@ func KindOf(v []byte) Kind {
 	}
 }
 
-// Check reports whether b is exactly one valid JSON value; the error names the
-// offset of the first fault.
-func Check(b []byte) error {
-	_, err := check(b)
-	return err
+// Valid reports whether b is exactly one valid JSON value.
+func Valid(b []byte) bool {
+	if bytes.Count(b, []byte("["))+bytes.Count(b, []byte("{")) > maxDepth {
+		return json.Valid(b)
+	}
+	return gjson.ValidBytes(b) // it is faster, but does not bound nesting
 }
 
-// check also reports whether b has whitespace between its tokens.
-func check(b []byte) (spaced bool, err error) {
-	c := checker{b: b}
-	i, err := c.value(c.space(0), 0)
-	if err != nil {
-		return false, err
+// Check is Valid with an error that names the offset of the first fault.
+func Check(b []byte) error {
+	if Valid(b) {
+		return nil
 	}
-	if i = c.space(i); i != len(b) {
-		return false, c.fault(i)
+	err := json.Unmarshal(b, new(json.RawMessage))
+	fault, ok := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case !ok:
+		return err
+	case strings.HasPrefix(fault.Error(), "unexpected end"):
+		return fmt.Errorf("%w: unexpected end", errSyntax)
+	case strings.HasSuffix(fault.Error(), "exceeded max depth"):
+		return fmt.Errorf("%w: nested deeper than %d", errSyntax, maxDepth)
 	}
-	return c.spaced, nil
+	return fmt.Errorf("%w: unexpected byte at offset %d", errSyntax, fault.Offset-1)
 }
 
 // Members walks the members of a valid object in order. Keys are unquoted;
@@ -211,167 +223,4 @@ func skipNested(b []byte, i int) int {
 		i++
 	}
 	return len(b)
-}
-
-// checker is a strict recursive-descent reader of one document.
-type checker struct {
-	b      []byte
-	spaced bool
-}
-
-func (c *checker) fault(i int) error {
-	if i >= len(c.b) {
-		return fmt.Errorf("%w: unexpected end", errSyntax)
-	}
-	return fmt.Errorf("%w: unexpected byte at offset %d", errSyntax, i)
-}
-
-func (c *checker) space(i int) int {
-	j := skipSpace(c.b, i)
-	c.spaced = c.spaced || j != i
-	return j
-}
-
-func (c *checker) value(i, depth int) (int, error) {
-	if i >= len(c.b) {
-		return i, c.fault(i)
-	}
-	switch c.b[i] {
-	case '"':
-		return c.str(i)
-	case '{':
-		return c.container(i, depth+1, '}')
-	case '[':
-		return c.container(i, depth+1, ']')
-	case 't':
-		return c.literal(i, "true")
-	case 'f':
-		return c.literal(i, "false")
-	case 'n':
-		return c.literal(i, "null")
-	default:
-		return c.number(i)
-	}
-}
-
-func (c *checker) literal(i int, word string) (int, error) {
-	if len(c.b)-i < len(word) || string(c.b[i:i+len(word)]) != word {
-		return i, c.fault(i)
-	}
-	return i + len(word), nil
-}
-
-// container reads an object or an array up to its closing byte.
-func (c *checker) container(i, depth int, end byte) (int, error) {
-	if depth > maxDepth {
-		return i, fmt.Errorf("%w: nested deeper than %d", errSyntax, maxDepth)
-	}
-	i = c.space(i + 1)
-	if i < len(c.b) && c.b[i] == end {
-		return i + 1, nil
-	}
-	for {
-		var err error
-		if end == '}' {
-			if i, err = c.name(i); err != nil {
-				return i, err
-			}
-		}
-		if i, err = c.value(i, depth); err != nil {
-			return i, err
-		}
-		i = c.space(i)
-		switch {
-		case i < len(c.b) && c.b[i] == end:
-			return i + 1, nil
-		case i < len(c.b) && c.b[i] == ',':
-			i = c.space(i + 1)
-		default:
-			return i, c.fault(i)
-		}
-	}
-}
-
-// name reads the name of a member and its colon.
-func (c *checker) name(i int) (int, error) {
-	if i >= len(c.b) || c.b[i] != '"' {
-		return i, c.fault(i)
-	}
-	i, err := c.str(i)
-	if err != nil {
-		return i, err
-	}
-	if i = c.space(i); i >= len(c.b) || c.b[i] != ':' {
-		return i, c.fault(i)
-	}
-	return c.space(i + 1), nil
-}
-
-func (c *checker) str(i int) (int, error) {
-	b := c.b
-	for i++; i < len(b); i++ {
-		switch ch := b[i]; {
-		case ch == '"':
-			return i + 1, nil
-		case ch < 0x20:
-			return i, c.fault(i)
-		case ch == '\\':
-			i++
-			if i >= len(b) {
-				return i, c.fault(i)
-			}
-			switch b[i] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			case 'u':
-				if _, ok := hex4(b, i+1); !ok {
-					return i, c.fault(i)
-				}
-				i += 4
-			default:
-				return i, c.fault(i)
-			}
-		}
-	}
-	return i, c.fault(i)
-}
-
-func (c *checker) number(i int) (int, error) {
-	b := c.b
-	if i < len(b) && b[i] == '-' {
-		i++
-	}
-	switch {
-	case i < len(b) && b[i] == '0':
-		i++
-	case i < len(b) && b[i] >= '1' && b[i] <= '9':
-		i = digits(b, i)
-	default:
-		return i, c.fault(i)
-	}
-	if i < len(b) && b[i] == '.' {
-		if j := digits(b, i+1); j > i+1 {
-			i = j
-		} else {
-			return j, c.fault(j)
-		}
-	}
-	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
-		i++
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		j := digits(b, i)
-		if j == i {
-			return j, c.fault(j)
-		}
-		i = j
-	}
-	return i, nil
-}
-
-func digits(b []byte, i int) int {
-	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
-		i++
-	}
-	return i
 }

@@ -77,15 +77,10 @@ func appendEscape(dst []byte, c byte) []byte {
 // it fits into a line. A value that is not valid JSON is appended as a JSON
 // string of its bytes: the line stays readable and nothing is lost.
 func Append(dst, raw []byte) []byte {
-	spaced, err := check(raw)
-	switch {
-	case err != nil:
+	if !Valid(raw) {
 		return AppendString(dst, string(raw))
-	case spaced:
-		return compact(dst, raw)
-	default:
-		return append(dst, raw...)
 	}
+	return compact(dst, raw)
 }
 
 // Compact returns the raw value without whitespace between its tokens; the
@@ -95,20 +90,20 @@ func Compact(raw []byte) []byte {
 }
 
 func compact(dst, raw []byte) []byte {
+	from := 0
 	for i := 0; i < len(raw); {
 		switch raw[i] {
 		case ' ', '\n', '\t', '\r':
+			dst = append(dst, raw[from:i]...)
 			i++
+			from = i
 		case '"':
-			end := skipString(raw, i)
-			dst = append(dst, raw[i:end]...)
-			i = end
+			i = skipString(raw, i)
 		default:
-			dst = append(dst, raw[i])
 			i++
 		}
 	}
-	return dst
+	return append(dst, raw[from:]...)
 }
 
 // Unquote returns the text of a valid JSON string. Half a surrogate pair and
