@@ -29,5 +29,4 @@ type GrantsChanged struct {
 func (RevokeGrants) toChat() {}
 func (GrantsChanged) toRun() {}
 
-// Key implements Addressed.
-func (m RevokeGrants) Key() ChatKey { return m.ChatKey }
+func (m RevokeGrants) key() ChatKey { return m.ChatKey }

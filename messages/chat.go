@@ -14,7 +14,10 @@ import (
 type ToChat interface{ toChat() }
 
 // Addressed is a message that the router delivers to the chat of its key.
-type Addressed interface{ Key() ChatKey }
+type Addressed interface{ key() ChatKey }
+
+// KeyOf returns the chat that a message is for.
+func KeyOf(msg Addressed) ChatKey { return msg.key() }
 
 // Verdict is what the platform's access check decided about an ingress.
 type Verdict string
@@ -416,41 +419,18 @@ func (StepEnded) toChat()        {}
 func (RunFailed) toChat()        {}
 func (QueueEgress) toChat()      {}
 
-// Key implements Addressed.
-func (m QueueEgress) Key() ChatKey { return m.ChatKey }
-
 func (AskPassivate) toChat() {}
 func (Drain) toChat()        {}
 
-// Key implements Addressed.
-func (m AcceptIngress) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m StopRun) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m WatchChat) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m UnwatchChat) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m ViewQuery) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m RewindChat) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m DecideApproval) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m WakeChat) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m EgressProgressed) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m EgressDelivered) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m EgressFailed) Key() ChatKey { return m.ChatKey }
+func (m QueueEgress) key() ChatKey      { return m.ChatKey }
+func (m AcceptIngress) key() ChatKey    { return m.ChatKey }
+func (m StopRun) key() ChatKey          { return m.ChatKey }
+func (m WatchChat) key() ChatKey        { return m.ChatKey }
+func (m UnwatchChat) key() ChatKey      { return m.ChatKey }
+func (m ViewQuery) key() ChatKey        { return m.ChatKey }
+func (m RewindChat) key() ChatKey       { return m.ChatKey }
+func (m DecideApproval) key() ChatKey   { return m.ChatKey }
+func (m WakeChat) key() ChatKey         { return m.ChatKey }
+func (m EgressProgressed) key() ChatKey { return m.ChatKey }
+func (m EgressDelivered) key() ChatKey  { return m.ChatKey }
+func (m EgressFailed) key() ChatKey     { return m.ChatKey }

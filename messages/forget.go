@@ -18,5 +18,4 @@ type ChatForgotten struct {
 
 func (ForgetChat) toChat() {}
 
-// Key implements Addressed.
-func (m ForgetChat) Key() ChatKey { return m.ChatKey }
+func (m ForgetChat) key() ChatKey { return m.ChatKey }

@@ -94,14 +94,7 @@ func (RetryParked) toChat()   {}
 func (DropParked) toChat()    {}
 func (EgressDelayed) toChat() {}
 
-// Key implements Addressed.
-func (m OutboxQuery) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m RetryParked) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m DropParked) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m EgressDelayed) Key() ChatKey { return m.ChatKey }
+func (m OutboxQuery) key() ChatKey   { return m.ChatKey }
+func (m RetryParked) key() ChatKey   { return m.ChatKey }
+func (m DropParked) key() ChatKey    { return m.ChatKey }
+func (m EgressDelayed) key() ChatKey { return m.ChatKey }

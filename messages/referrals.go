@@ -152,26 +152,11 @@ func (ReferRequests) toChat()   {}
 func (OutcomesShown) toChat()   {}
 func (ShowOutcomes) toAdapter() {}
 
-// Key implements Addressed.
-func (m ShowRequest) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m RequestShown) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m EndRequest) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m RequestEnded) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m DecideReferred) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m ReferredDecided) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m ReferRequests) Key() ChatKey { return m.ChatKey }
-
-// Key implements Addressed.
-func (m OutcomesShown) Key() ChatKey { return m.ChatKey }
+func (m ShowRequest) key() ChatKey     { return m.ChatKey }
+func (m RequestShown) key() ChatKey    { return m.ChatKey }
+func (m EndRequest) key() ChatKey      { return m.ChatKey }
+func (m RequestEnded) key() ChatKey    { return m.ChatKey }
+func (m DecideReferred) key() ChatKey  { return m.ChatKey }
+func (m ReferredDecided) key() ChatKey { return m.ChatKey }
+func (m ReferRequests) key() ChatKey   { return m.ChatKey }
+func (m OutcomesShown) key() ChatKey   { return m.ChatKey }

@@ -57,5 +57,4 @@ func (WordsPosted) toScheduler()     {}
 
 func (PostWords) toChat() {}
 
-// Key implements Addressed.
-func (m PostWords) Key() ChatKey { return m.ChatKey }
+func (m PostWords) key() ChatKey { return m.ChatKey }

@@ -90,9 +90,6 @@ type UnloadChat struct {
 	Restart bool
 }
 
-// Key implements Addressed.
-func (m UnloadChat) Key() ChatKey { return m.ChatKey }
-
 // ChatUnloaded answers [UnloadChat].
 type ChatUnloaded struct {
 	ChatKey ChatKey
@@ -107,3 +104,5 @@ const (
 	UnloadBusy      UnloadRefusal = "busy"       // it has work, is watched, waits for a person, or is ending
 	UnloadNotLoaded UnloadRefusal = "not_loaded" // it is not in memory
 )
+
+func (m UnloadChat) key() ChatKey { return m.ChatKey }

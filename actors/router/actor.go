@@ -78,7 +78,7 @@ func (r *router) Receive(ac actor.Context) {
 			r.byPID[r.shards[i].Id] = i
 		}
 	case messages.Addressed:
-		ac.Forward(r.shards[ShardOf(msg.Key())])
+		ac.Forward(r.shards[ShardOf(messages.KeyOf(msg))])
 	case messages.ShardLoad:
 		r.onLoad(ac, msg)
 	case look:

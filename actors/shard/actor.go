@@ -66,7 +66,7 @@ func (s *shard) Receive(ac actor.Context) {
 	case messages.ShardQuery:
 		ac.Respond(messages.ShardReply{Chats: s.table.active()})
 	case messages.Addressed:
-		s.deliver(ac, msg.Key(), msg, ac.Sender())
+		s.deliver(ac, messages.KeyOf(msg), msg, ac.Sender())
 	case messages.PassivateOK:
 		s.passivate(ac, msg)
 	case messages.PassivateBusy:
