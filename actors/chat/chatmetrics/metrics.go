@@ -40,8 +40,12 @@ type Metrics struct {
 	asked       prometheus.Gauge
 	wait        prometheus.Histogram
 	first       prometheus.Histogram
-	compactions compactionMetrics
-	memory      memoryMetrics
+
+	compactions       *prometheus.CounterVec
+	compactionSeconds prometheus.Histogram
+	compactionTokens  *prometheus.HistogramVec
+	extractions       *prometheus.CounterVec
+	facts, dropped    prometheus.Counter
 }
 
 // New registers the metrics of chats.
@@ -70,8 +74,7 @@ func New(reg prometheus.Registerer) *Metrics {
 		}),
 	}
 	m.registerEgress(f)
-	m.registerCompaction(f)
-	m.registerMemory(f)
+	m.registerChildren(f)
 	return m
 }
 
@@ -94,6 +97,28 @@ func (m *Metrics) registerEgress(f promauto.Factory) {
 	m.asked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_approvals_pending", Help: "Requests for approval in active chats that wait for a decision."})
 	m.wait = f.NewHistogram(prometheus.HistogramOpts{
 		Name: "sma_approval_wait_seconds", Help: "Time from a request for approval to a person's answer.", Buckets: prometheus.ExponentialBuckets(1, 2, 12),
+	})
+}
+
+// registerChildren registers the metrics of compactions and of extractions of facts.
+func (m *Metrics) registerChildren(f promauto.Factory) {
+	m.compactions = f.NewCounterVec(prometheus.CounterOpts{
+		Name: "sma_compactions_total", Help: "Compactions that ended, by cause and result.",
+	}, []string{"cause", "result"})
+	m.compactionSeconds = f.NewHistogram(prometheus.HistogramOpts{
+		Name: "sma_compaction_seconds", Help: "Duration of compactions, from start to rewritten history.", Buckets: prometheus.ExponentialBuckets(0.1, 2, 12),
+	})
+	m.compactionTokens = f.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "sma_compaction_tokens", Help: "Tokens of a chat's messages before and after a compaction.", Buckets: prometheus.ExponentialBuckets(500, 2, 12),
+	}, []string{"when"})
+	m.extractions = f.NewCounterVec(prometheus.CounterOpts{
+		Name: "sma_memory_extractions_total", Help: "Memory extractions that ended, by result.",
+	}, []string{"result"})
+	m.facts = f.NewCounter(prometheus.CounterOpts{
+		Name: "sma_memory_facts_total", Help: "Facts that extractions added to memories.",
+	})
+	m.dropped = f.NewCounter(prometheus.CounterOpts{
+		Name: "sma_memory_dropped_total", Help: "Facts that the model proposed and the host rejected: nobody said them, the words differ, or they are instructions.",
 	})
 }
 
@@ -195,9 +220,18 @@ func (m *Metrics) Count(c decision.Count) {
 		m.approvals.WithLabelValues(c.Label).Inc()
 	case decision.CountApprovalWait:
 		m.wait.Observe(c.Value)
-	case decision.CountCompaction, decision.CountTokensBefore, decision.CountTokensAfter:
-		m.compactions.count(c)
-	case decision.CountExtraction, decision.CountFacts, decision.CountFactsDropped:
-		m.memory.count(c)
+	case decision.CountCompaction:
+		m.compactions.WithLabelValues(string(c.Cause), c.Label).Inc()
+		m.compactionSeconds.Observe(c.Value)
+	case decision.CountTokensBefore:
+		m.compactionTokens.WithLabelValues("before").Observe(c.Value)
+	case decision.CountTokensAfter:
+		m.compactionTokens.WithLabelValues("after").Observe(c.Value)
+	case decision.CountExtraction:
+		m.extractions.WithLabelValues(c.Label).Inc()
+	case decision.CountFacts:
+		m.facts.Add(c.Value)
+	case decision.CountFactsDropped:
+		m.dropped.Add(c.Value)
 	}
 }
