@@ -36,18 +36,19 @@ func RepairJSON(text string) (json.RawMessage, ParseState) {
 
 // parseSafely returns the value in one line, or nil.
 func parseSafely(text []byte) json.RawMessage {
-	if !rawjson.Valid(text) || suspicious(text) && poisoned(text) {
+	if !rawjson.Valid(text) || NamesPrototype(text) {
 		return nil
 	}
 	return rawjson.Compact(text)
 }
 
-// suspicious is a quick look for the names that poisoned finds.
-func suspicious(text []byte) bool {
-	return bytes.Contains(text, []byte(`\u`)) || bytes.Contains(text, []byte("__proto__")) || bytes.Contains(text, []byte("constructor"))
+// NamesPrototype reports whether an object somewhere in a valid value has a member __proto__, or a
+// constructor with a prototype, which could change prototypes in a JavaScript reader.
+func NamesPrototype(v []byte) bool {
+	quick := bytes.Contains(v, []byte(`\u`)) || bytes.Contains(v, []byte("__proto__")) || bytes.Contains(v, []byte("constructor"))
+	return quick && poisoned(v)
 }
 
-// poisoned reports whether an object in v names a prototype.
 func poisoned(v []byte) bool {
 	switch rawjson.KindOf(v) {
 	case rawjson.Object:

@@ -234,44 +234,10 @@ func parseInput(text string) (json.RawMessage, error) {
 	if !json.Valid([]byte(strings.Repeat("[", around) + text + strings.Repeat("]", around))) {
 		return nil, errDeep
 	}
-	if bytes.Contains(raw, []byte("proto")) || bytes.ContainsRune(raw, '\\') {
-		if hasPrototype(raw) {
-			return nil, errPrototype
-		}
+	if uistream.NamesPrototype(raw) {
+		return nil, errPrototype
 	}
 	return compact(raw), nil
-}
-
-// hasPrototype reports whether an object somewhere in a valid value has a member
-// __proto__, or a constructor with a prototype.
-func hasPrototype(raw []byte) bool {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return false // Unreachable: raw is valid.
-	}
-	return prototypeIn(v)
-}
-
-func prototypeIn(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		if _, ok := v["__proto__"]; ok {
-			return true
-		}
-		if c, ok := v["constructor"].(map[string]any); ok {
-			if _, ok := c["prototype"]; ok {
-				return true
-			}
-		}
-		for _, m := range v {
-			if prototypeIn(m) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, prototypeIn)
-	}
-	return false
 }
 
 // compact returns a valid value in one line; nil stays nil.

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -115,13 +116,8 @@ func (l *Loop) reasoning(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 
 // missing reports output for a block that was never opened.
 func (l *Loop) missing(out []uistream.Chunk, kind, id string) []uistream.Chunk {
-	err := missingBlockError{kind: kind, id: id}
-	return append(out, l.fault(err))
+	return append(out, l.fault(fmt.Errorf("%s part %s not found", kind, id)))
 }
-
-type missingBlockError struct{ kind, id string }
-
-func (e missingBlockError) Error() string { return e.kind + " part " + e.id + " not found" }
 
 func (l *Loop) toolInput(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	l.step.output = true
