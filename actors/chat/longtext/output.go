@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 )
 
 // maxNested is the depth to which results are formatted. Deeper values are left out.
@@ -113,13 +115,7 @@ func sep(key string) string {
 }
 
 // Fenced returns a text as a code block that the text itself cannot end.
-func Fenced(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
-}
+func Fenced(text string) string { return visible.Block("", strings.TrimRight(text, "\n")) }
 
 // maxBack is how far back an output can be requested.
 const maxBack = 1000

@@ -46,7 +46,7 @@ func Aged(m uimessage.Message, archive string) (uimessage.Message, bool) {
 	return m, true
 }
 
-// agedOutput points to the archive, and to the tool's own copy of the whole if the output names it.
+// agedOutput points to the archive, if there is one, and to the tool's own copy of the whole if the output names it.
 func agedOutput(output json.RawMessage, archive string) json.RawMessage {
 	short, err := json.Marshal(struct {
 		Truncated bool   `json:"truncated"`

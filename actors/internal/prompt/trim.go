@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,19 +134,10 @@ func pointer(o modelmessage.Output) modelmessage.Output {
 		return o
 	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON, modelmessage.OutputContent, modelmessage.OutputExecutionDenied:
 	}
-	short, err := json.Marshal(struct {
-		Truncated bool   `json:"truncated"`
-		Bytes     int    `json:"bytes"`
-		Whole     string `json:"whole,omitempty"`
-		Note      string `json:"note"`
-	}{true, n, wholeOf(o.JSON), noteLeft})
-	if err != nil {
-		return o // Unreachable: plain members encode.
-	}
+	o.JSON = agedOutput(o.JSON, "")
 	if o.Type == modelmessage.OutputContent {
 		o.Type = modelmessage.OutputJSON
 	}
-	o.JSON = short
 	return o
 }
 
