@@ -3,7 +3,6 @@ package compaction
 import (
 	"cmp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -91,20 +90,5 @@ func ends(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return head(text, limit*2/3) + " … " + tail(text, limit/3)
-}
-
-func head(text string, n int) string {
-	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:min(n, len(text))]
-}
-
-func tail(text string, n int) string {
-	at := max(len(text)-n, 0)
-	for at < len(text) && !utf8.RuneStart(text[at]) {
-		at++
-	}
-	return text[at:]
+	return strings.ToValidUTF8(text[:limit*2/3], "") + " … " + strings.ToValidUTF8(text[len(text)-limit/3:], "")
 }

@@ -136,11 +136,8 @@ func source(name string) bool {
 // Normalize normalises a part of a path as the most tolerant file system compares it: without
 // regard to case, normal forms, invisible characters, and blanks and dots at its end.
 func Normalize(part string) string {
-	if plain, lower := ascii(part); plain {
-		if lower {
-			return strings.TrimRight(part, ". ")
-		}
-		return strings.TrimRight(strings.ToLower(part), ". ")
+	if !strings.ContainsFunc(part, func(r rune) bool { return r >= utf8.RuneSelf || r < ' ' || r == 0x7f }) {
+		return strings.TrimRight(strings.ToLower(part), ". ") // the usual case, without allocation
 	}
 	part = strings.ToLower(norm.NFKC.String(part))
 	part = strings.Map(func(r rune) rune {
@@ -150,19 +147,4 @@ func Normalize(part string) string {
 		return r
 	}, part)
 	return strings.TrimRight(norm.NFKC.String(strings.ToLower(part)), ". ")
-}
-
-// ascii reports whether a name consists of visible ASCII characters and blanks, and whether
-// none of them is a capital.
-func ascii(part string) (plain, lower bool) {
-	lower = true
-	for i := range len(part) {
-		switch c := part[i]; {
-		case c >= utf8.RuneSelf || c < ' ' || c == 0x7f:
-			return false, false
-		case 'A' <= c && c <= 'Z':
-			lower = false
-		}
-	}
-	return true, lower
 }
