@@ -180,8 +180,7 @@ func (a *adapter) showTyping(msg messages.ShowTyping) {
 	if l := a.lanes[msg.ChatKey]; a.typer == nil || a.limits.until.After(now) || l != nil && l.after.After(now) {
 		return
 	}
-	addr, _ := msg.ChatKey.Address()
-	target := platform.Target{ChatKey: msg.ChatKey, Chat: addr.Chat, Topic: addr.Topic, ChatType: msg.ChatType}
+	target := targetOf(msg.ChatKey, msg.ChatType)
 	ctx, typer := a.ctx, a.typer
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, draftDeadline)

@@ -75,14 +75,15 @@ type draft struct {
 	unknown int
 }
 
+// targetOf returns a chat as its platform addresses it.
+func targetOf(key messages.ChatKey, chatType string) platform.Target {
+	addr, _ := key.Address()
+	return platform.Target{ChatKey: key, Chat: addr.Chat, Topic: addr.Topic, ChatType: chatType}
+}
+
 // has reports whether a row is in the lane already.
 func (l *lane) has(row messages.RowID) bool {
-	for _, j := range l.queue {
-		if j.row.Row == row {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.queue, func(j *job) bool { return j.row.Row == row })
 }
 
 // free reports whether the lane itself allows a call now.
@@ -215,8 +216,7 @@ func newBook(r platform.Rates) *book {
 func (b *book) lane(key messages.ChatKey, chatType string) *lane {
 	l := b.lanes[key]
 	if l == nil {
-		addr, _ := key.Address()
-		l = &lane{key: key, target: platform.Target{ChatKey: key, Chat: addr.Chat, Topic: addr.Topic}}
+		l = &lane{key: key, target: targetOf(key, "")}
 		b.lanes[key] = l
 	}
 	if chatType != "" {

@@ -109,8 +109,7 @@ func (a *adapter) pumpMarks() {
 		return
 	}
 	a.marks.busy, a.marks.next = true, now.Add(markEvery)
-	addr, _ := msg.ChatKey.Address()
-	target := platform.Target{ChatKey: msg.ChatKey, Chat: addr.Chat, Topic: addr.Topic, ChatType: msg.ChatType}
+	target := targetOf(msg.ChatKey, msg.ChatType)
 	ctx, marker := a.ctx, a.marker
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, markDeadline)
@@ -166,8 +165,7 @@ func (a *adapter) showOutcomes(ac actor.Context, msg messages.ShowOutcomes) {
 		return
 	}
 	a.showing++
-	addr, _ := msg.ChatKey.Address()
-	to := platform.Target{ChatKey: msg.ChatKey, Chat: addr.Chat, Topic: addr.Topic, ChatType: msg.ChatType}
+	to := targetOf(msg.ChatKey, msg.ChatType)
 	ctx, sender, outcomer := a.ctx, a.sender, a.outcomer
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, outcomeDeadline)
