@@ -75,7 +75,8 @@ func checkConvert(t *testing.T, file conformancetest.File, raw json.RawMessage) 
 		Runs     []convertRun    `json:"runs"`
 	}
 	conformancetest.Decode(t, raw, &c)
-	list, err := uimessage.DecodeList(c.Messages)
+	var list []uimessage.Message
+	err := json.Unmarshal(c.Messages, &list)
 	if err != nil {
 		t.Fatal(err)
 	}

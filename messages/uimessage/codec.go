@@ -35,28 +35,6 @@ func DecodePart(data []byte) (Part, error) {
 	return decodePart(data)
 }
 
-// DecodeList reads a JSON array of messages, under the rules of Decode.
-func DecodeList(data []byte) ([]Message, error) { return decodeList(data, decodeMessage) }
-
-// decodeList reads an array whose messages are read by one.
-func decodeList(data []byte, one func([]byte) (Message, error)) ([]Message, error) {
-	if err := rawjson.Check(data); err != nil {
-		return nil, &DecodeError{Reason: err.Error()}
-	}
-	if rawjson.KindOf(data) != rawjson.Array {
-		return nil, &DecodeError{Reason: "want an array of messages"}
-	}
-	list := []Message{}
-	for i, v := range rawjson.Elements(data) {
-		m, err := one(v)
-		if err != nil {
-			return nil, rawjson.Within(rawjson.Index("", i), err)
-		}
-		list = append(list, m)
-	}
-	return list, nil
-}
-
 // UnmarshalJSON implements json.Unmarshaler, under the rules of Decode.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	decoded, err := Decode(data)

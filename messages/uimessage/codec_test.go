@@ -84,8 +84,9 @@ func TestDecodeNamesTheFault(t *testing.T) {
 			}
 		})
 	}
-	if _, err := uimessage.DecodeList([]byte(`[{"role":"user"},{"role":"user","parts":[{"type":"file"}]}]`)); err == nil || !strings.Contains(err.Error(), "[1].parts[0].mediaType") {
-		t.Errorf("DecodeList: got %v, want the path of the fault", err)
+	list := `[{"id":"a","role":"user","parts":[{"type":"text","text":"x"}]},{"id":"b","role":"user","parts":[{"type":"file"}]}]`
+	if _, err := uimessage.Validate([]byte(list)); err == nil || !strings.Contains(err.Error(), "[1].parts[0].mediaType") {
+		t.Errorf("Validate: got %v, want the path of the fault", err)
 	}
 }
 

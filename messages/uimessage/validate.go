@@ -16,9 +16,19 @@ func Validate(raw []byte) ([]Message, error) {
 	if k := rawjson.KindOf(raw); k == rawjson.None || k == rawjson.Null {
 		return nil, ErrNoMessages
 	}
-	list, err := decodeList(raw, validMessage)
-	if err != nil {
-		return nil, err
+	if err := rawjson.Check(raw); err != nil {
+		return nil, &DecodeError{Reason: err.Error()}
+	}
+	if rawjson.KindOf(raw) != rawjson.Array {
+		return nil, &DecodeError{Reason: "want an array of messages"}
+	}
+	var list []Message
+	for i, v := range rawjson.Elements(raw) {
+		m, err := validMessage(v)
+		if err != nil {
+			return nil, rawjson.Within(rawjson.Index("", i), err)
+		}
+		list = append(list, m)
 	}
 	if len(list) == 0 {
 		return nil, &DecodeError{Reason: "want at least one message"}

@@ -80,7 +80,8 @@ type client struct {
 
 func newClient(t *testing.T, c *loopCase, s *server) *client {
 	t.Helper()
-	messages, err := uimessage.DecodeList(c.Messages)
+	var messages []uimessage.Message
+	err := json.Unmarshal(c.Messages, &messages)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,8 @@ func answered(t *testing.T, m model.Model, history []uimessage.Message) uimessag
 			t.Fatal(err)
 		}
 	}
-	stored, err := uimessage.DecodeList(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'))
+	var stored []uimessage.Message
+	err := json.Unmarshal(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'), &stored)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,8 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 		apply(closed)
 	}
 	apply(l.Finish())
-	stored, err := uimessage.DecodeList(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'))
+	var stored []uimessage.Message
+	err := json.Unmarshal(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'), &stored)
 	if err != nil {
 		t.Fatal(err)
 	}

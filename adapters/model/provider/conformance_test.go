@@ -77,7 +77,8 @@ func checkConverted(t *testing.T, c promptCase, file conformancetest.File) {
 	if c.Options.ConvertDataPart != "" || bytes.Contains(file.Tools(t, c.Options.Tools), []byte("toModelOutput")) {
 		return // cases of kind convert test these
 	}
-	list, err := uimessage.DecodeList(c.Messages)
+	var list []uimessage.Message
+	err := json.Unmarshal(c.Messages, &list)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -318,7 +318,8 @@ func TestHistoryViewStopInfo(t *testing.T) {
 	s.live.Say(key, "half")
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u3", "three"), "Prefer", "respond-async"))
 
-	list, err := uimessage.DecodeList([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))))
+	var list []uimessage.Message
+	err := json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))), &list)
 	if err != nil {
 		t.Fatal(err)
 	}
