@@ -17,14 +17,13 @@ var errUnapproved = errors.New("not executed: a person has not approved this cal
 // approvals remembers what people were asked and what they approved. Of the calls that need approval, only those
 // that a person approved pass; a call that equals a pending one is answered with that. See [run.decide].
 type approvals struct {
-	begun    bool                             // the run has started: further requests are the model's
-	approved map[string]bool                  // ids
-	agreed   map[string]bool                  // exact calls, because models sometimes use an id twice
-	given    map[string]messages.ApprovedCall // by call id
-	waiting  []messages.OpenRequest           // in the chat when the run started
-	own      []messages.OpenRequest           // of the current step
-	next     int
-	grants   []messages.Grant // of the chat
+	begun   bool                             // the run has started: further requests are the model's
+	agreed  map[string]bool                  // exact calls that a person approved, because models sometimes use an id twice
+	given   map[string]messages.ApprovedCall // by call id
+	waiting []messages.OpenRequest           // in the chat when the run started
+	own     []messages.OpenRequest           // of the current step
+	next    int
+	grants  []messages.Grant // of the chat
 	// rulings are those of the step's calls, as they arrived, until the chat has the step.
 	rulings map[string]ruling
 	// explained is what tools said about calls that need approval, and asked is what people have to
@@ -35,7 +34,7 @@ type approvals struct {
 
 func newApprovals(msg messages.StartRun) approvals {
 	a := approvals{
-		approved: map[string]bool{}, agreed: map[string]bool{}, given: map[string]messages.ApprovedCall{}, rulings: map[string]ruling{}, explained: map[string]explained{},
+		agreed: map[string]bool{}, given: map[string]messages.ApprovedCall{}, rulings: map[string]ruling{}, explained: map[string]explained{},
 		waiting: msg.Waiting, next: msg.NextRequest, grants: msg.Grants,
 	}
 	for _, c := range msg.Approved {
@@ -45,7 +44,7 @@ func newApprovals(msg messages.StartRun) approvals {
 }
 
 // approve lets a call pass.
-func (a *approvals) approve(c loop.Call) { a.approved[c.ID], a.agreed[callKey(c)] = true, true }
+func (a *approvals) approve(c loop.Call) { a.agreed[callKey(c)] = true }
 
 // callKey distinguishes calls even if they have the same id.
 func callKey(c loop.Call) string { return c.ID + "\n" + c.Name + "\n" + string(c.Input) }

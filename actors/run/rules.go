@@ -347,7 +347,7 @@ func (r *run) repeatable(name string) bool {
 // narrowed denies a call that the loaded skills do not allow. A call that a person approved was
 // made before that, and passes.
 func (r *run) narrowed(c loop.Call) (tool.Verdict, bool) {
-	if r.start.Only == nil || !r.approvals.begun || r.approvals.approved[c.ID] || slices.Contains(r.start.Only, c.Name) {
+	if r.start.Only == nil || !r.approvals.begun || r.approvals.agreed[callKey(c)] || slices.Contains(r.start.Only, c.Name) {
 		return tool.Verdict{}, false
 	}
 	return tool.Verdict{Decision: tool.Deny, Reason: fmt.Sprintf(
