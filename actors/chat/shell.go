@@ -42,7 +42,8 @@ const (
 // Factory returns what makes the actors of chats, which share the options and ask for them with every message. Only the
 // shard of a chat may spawn its actor.
 func Factory(current func() *Options) func(key messages.ChatKey) *actor.Props {
-	supervisor := runsStop()
+	// A child that panics is stopped and not restarted. The chat is notified of its end.
+	supervisor := actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 	return func(key messages.ChatKey) *actor.Props {
 		return actor.PropsFromProducer(func() actor.Actor {
 			return &shell{
@@ -51,11 +52,6 @@ func Factory(current func() *Options) func(key messages.ChatKey) *actor.Props {
 			}
 		}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(supervisor))
 	}
-}
-
-// runsStop stops a child that panics and does not restart it. The chat is notified of its end.
-func runsStop() actor.SupervisorStrategy {
-	return actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 }
 
 // shell is the actor of a chat. [machine.Chat.Decide] makes the decisions; the shell writes the facts of a plan,

@@ -31,7 +31,7 @@ func cut(turns []turn, l limits) int {
 		if !t.ends {
 			continue
 		}
-		if len(turns)-(i+1) < l.keep && kept(turns, best) <= l.budget/2 {
+		if len(turns)-(i+1) < l.keep && total(turns[best:]) <= l.budget/2 {
 			break
 		}
 		best, compacted = i+1, total(turns)-left
@@ -49,10 +49,8 @@ func total(turns []turn) (n int) {
 	return n
 }
 
-func kept(turns []turn, from int) int { return total(turns[from:]) }
-
 // gains reports whether replacing the first turns with a summary of this size saves enough.
 func gains(turns []turn, to, summary int) bool {
 	all := total(turns)
-	return kept(turns, to)+summary <= all-all/minGain
+	return total(turns[to:])+summary <= all-all/minGain
 }

@@ -86,10 +86,10 @@ func TestCO3CutNeverParts(t *testing.T) {
 				earlier = i + 1
 			}
 		}
-		if len(turns)-n < l.keep && kept(turns, earlier) <= l.budget/2 {
+		if len(turns)-n < l.keep && total(turns[earlier:]) <= l.budget/2 {
 			t.Fatalf("%d turns stay, want %d: those from %d on are small enough", len(turns)-n, l.keep, earlier)
 		}
-		if total(turns)-kept(turns, n) < total(turns)/minGain {
+		if total(turns)-total(turns[n:]) < total(turns)/minGain {
 			t.Fatal("it is not worth it")
 		}
 	})

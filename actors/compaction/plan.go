@@ -80,7 +80,7 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 // outputs returns the turns whose large outputs have to be left out, the oldest first, if
 // compacting alone cannot meet the budget. It returns none if that would save less than a fifth.
 func (p plan) outputs(turns []messages.CompactTurn, budget int) (aged []messages.AgedTurn) {
-	over, saved := p.system+kept(p.turns, p.to)-budget, 0
+	over, saved := p.system+total(p.turns[p.to:])-budget, 0
 	for i := p.to; i < len(turns) && saved < over; i++ {
 		m, ok := prompt.Aged(turns[i].Message, strings.Repeat("-", archiveName))
 		if !ok {
@@ -110,7 +110,7 @@ func measure(o Options) func(text string) int {
 func (p plan) summed(body string) messages.CompactionFinished {
 	done := messages.CompactionFinished{To: p.to, Hash: p.hash, Range: p.source, Summary: titled(body, p.source)}
 	done.SummaryTokens = p.size(done.Summary)
-	done.After = kept(p.turns, p.to) + done.SummaryTokens
+	done.After = total(p.turns[p.to:]) + done.SummaryTokens
 	return done
 }
 

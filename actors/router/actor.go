@@ -87,7 +87,9 @@ func (r *router) Receive(ac actor.Context) {
 	case messages.Drain:
 		r.draining = true
 		r.drainer, r.left = ac.Sender(), Shards
-		r.tell(ac, msg)
+		for _, pid := range r.shards {
+			ac.Request(pid, msg)
+		}
 	case messages.Drained:
 		r.drained(ac)
 	case messages.ShardQuery:
@@ -132,12 +134,6 @@ func (r *router) shed(ac actor.Context) {
 	}
 	r.timed = true
 	pipe.NewHome(ac).After(restAtLeast/4, look{})
-}
-
-func (r *router) tell(ac actor.Context, msg any) {
-	for _, pid := range r.shards {
-		ac.Request(pid, msg)
-	}
 }
 
 func (r *router) drained(ac actor.Context) {

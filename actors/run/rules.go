@@ -52,10 +52,6 @@ func NewRules(allow, forbidden []string) Rules {
 	return Rules{allow: allow, deny: deny.NewRules(forbidden), policy: grant.Shipped()}
 }
 
-func (r *Rules) covers(rule, command string) bool {
-	return grant.Decide(command, rule, r.policy) == grant.Auto
-}
-
 // runner reports whether a rule's program runs files, whose contents have to be approved too.
 func (r *Rules) runner(rule string) bool {
 	parsed, ok := grant.ParseRule(rule, r.policy)
@@ -173,7 +169,7 @@ func (r *run) agreed(rule, bind string) bool {
 func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruling {
 	now := time.Now()
 	for _, g := range r.approvals.grants {
-		if !r.counts(g, now) || g.FilesIn != "" || g.Folder != folder(c.Input) || !r.Rules.covers(g.Rule, command) {
+		if !r.counts(g, now) || g.FilesIn != "" || g.Folder != folder(c.Input) || grant.Decide(command, g.Rule, r.Rules.policy) != grant.Auto {
 			continue
 		}
 		if !r.Rules.runner(g.Rule) && !r.namesScript(t, c) {

@@ -163,7 +163,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	}
 	r.tries, r.shares, r.repeated = 0, 0, false
 	chunks = append(chunks, out.Chunks...)
-	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim), Model: r.answering(), Finish: out.Finish.Unified, Took: r.takeTook(), Limit: r.limit, Cheaper: r.cheaper}
+	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim), Model: gjson.GetBytes(r.answers, "modelId").String(), Finish: out.Finish.Unified, Took: r.takeTook(), Limit: r.limit, Cheaper: r.cheaper}
 	r.limit, r.cheaper = "", ""
 	r.calls = out.Calls
 	if len(out.Calls) == 0 {
@@ -184,11 +184,6 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	}
 	done.Chunks, done.Asked = chunks, r.approvals.takeAsked()
 	ac.Request(r.chat, done)
-}
-
-// answering is the name of the model that answers, or empty if its provider does not say.
-func (r *run) answering() string {
-	return gjson.GetBytes(r.answers, "modelId").String()
 }
 
 func (r *run) onRetry(ac actor.Context, msg retry) {

@@ -101,7 +101,7 @@ func unfinished(f timetable.Fire, meta uimessage.Metadata) string {
 func answered(f timetable.Fire, text, notice string) string {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return cmp.Or(notice, wordless(f))
+		return cmp.Or(notice, say(f, fmt.Sprintf("The task “%s” is done.", f.Title), fmt.Sprintf("任务“%s”已完成。", f.Title)))
 	case notice == "":
 		return text
 	}
@@ -113,11 +113,6 @@ func undecided(f timetable.Fire) string {
 	return say(f,
 		fmt.Sprintf("The task “%s” ended: nobody decided about its request in time.", f.Title),
 		fmt.Sprintf("任务“%s”已结束：审批请求超时未处理。", f.Title))
-}
-
-// wordless says that a run succeeded without any words.
-func wordless(f timetable.Fire) string {
-	return say(f, fmt.Sprintf("The task “%s” is done.", f.Title), fmt.Sprintf("任务“%s”已完成。", f.Title))
 }
 
 // preface tells the model its situation; the instructions follow.

@@ -60,7 +60,7 @@ func (s *shard) Receive(ac actor.Context) {
 	defer stray.Guard(ac)
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
-		s.started(ac)
+		s.self, s.root, s.router, s.home = ac.Self(), ac.ActorSystem().Root, ac.Parent(), pipe.NewHome(ac)
 	case messages.UnloadChat:
 		s.unload(ac, msg)
 	case messages.ShardQuery:
@@ -90,10 +90,6 @@ func (s *shard) Receive(ac actor.Context) {
 	default:
 		stray.Report(ac)
 	}
-}
-
-func (s *shard) started(ac actor.Context) {
-	s.self, s.root, s.router, s.home = ac.Self(), ac.ActorSystem().Root, ac.Parent(), pipe.NewHome(ac)
 }
 
 // ending prevents restarts while the shard ends.

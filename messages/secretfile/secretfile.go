@@ -72,14 +72,12 @@ func Glob(pattern string) bool {
 	if len(prefix) < 2 {
 		return false
 	}
-	return slices.ContainsFunc(slices.Concat(named(), own(), stores()), func(name string) bool {
+	return slices.ContainsFunc(slices.Concat(named(), []string{".ship", "ship.json"}, stores()), func(name string) bool {
 		return strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix)
 	}) || slices.ContainsFunc(append(beginnings(), "id_", aside), func(begin string) bool {
 		return (strings.HasPrefix(begin, prefix) || strings.HasPrefix(prefix, begin)) && !source(suffix)
 	}) || Protected(prefix+suffix)
 }
-
-func own() []string { return []string{".ship", "ship.json"} }
 
 func stores() []string { return []string{".git", ".hg", ".svn"} }
 
@@ -108,13 +106,10 @@ func extensions() []string {
 // cannot make TLS connections.
 func authorities() []string { return []string{"cacert.pem", "ca-bundle.pem", "roots.pem"} }
 
-// cloudKeys are parts of the names of JSON files with keys of clouds.
-func cloudKeys() []string {
-	return []string{"service-account", "service_account", "serviceaccount", "client_secret", "client-secret"}
-}
-
+// cloudKey reports whether the name of a JSON file is that of a key of a cloud.
 func cloudKey(name string) bool {
-	return slices.ContainsFunc(cloudKeys(), func(key string) bool { return strings.Contains(name, key) })
+	parts := []string{"service-account", "service_account", "serviceaccount", "client_secret", "client-secret"}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // sshKey accepts id_rsa and id_ed25519.old, but not id_rsa_test.go.

@@ -29,18 +29,6 @@ type LoadedSkill struct {
 	Tools []string
 }
 
-// skills writes the overview.
-func skills(b *strings.Builder, list []Skill) {
-	section(b, "skills", strings.TrimSpace(textSkills), overview(list))
-}
-
-// loadedSkills writes the texts of the loaded skills.
-func loadedSkills(b *strings.Builder, list []LoadedSkill) {
-	for _, s := range list {
-		section(b, "skill", s.intro(), newlines(s.Text))
-	}
-}
-
 // intro precedes a skill's text. Names chosen by its author cannot leave their line or open a
 // section.
 func (s LoadedSkill) intro() string {
