@@ -19,42 +19,30 @@ import (
 // Name is the model id that the demo model reports.
 const Name = "demo"
 
-// Options configure a [Model]; the zero value is ready for use.
-type Options struct {
-	// Pace is the pause between two pieces of an answer (default 25 ms). SlowPace is that of the
-	// slow answer (default 400 ms).
-	Pace, SlowPace time.Duration
-	// Wait pauses; it returns early with the context's cause when ctx ends. The default uses a
-	// timer.
-	Wait func(ctx context.Context, d time.Duration) error
-}
+// The pauses between two pieces of an answer, and of the slow answer.
+const (
+	pace     = 25 * time.Millisecond
+	slowPace = 400 * time.Millisecond
+)
 
 // Model is the demo model. It is safe for concurrent use and stateless.
-type Model struct{ opts Options }
+type Model struct {
+	// pause returns early with the context's cause when ctx ends.
+	pause func(ctx context.Context, d time.Duration) error
+}
 
 var _ model.Model = (*Model)(nil)
 
 // New returns a demo model.
-func New(o Options) *Model {
-	if o.Pace <= 0 {
-		o.Pace = 25 * time.Millisecond
-	}
-	if o.SlowPace <= 0 {
-		o.SlowPace = 400 * time.Millisecond
-	}
-	if o.Wait == nil {
-		o.Wait = apicall.Pause
-	}
-	return &Model{opts: o}
-}
+func New() *Model { return &Model{apicall.Pause} }
 
 // Stream implements [model.Model].
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		a := plan(req)
-		w := &writer{opts: m.opts, yield: yield, pace: m.opts.Pace}
+		w := &writer{model: m, yield: yield, pace: pace}
 		if a.slow {
-			w.pace = m.opts.SlowPace
+			w.pace = slowPace
 		}
 		if err := w.write(ctx, a, req); err != nil {
 			yield(model.Event{}, err)
@@ -64,7 +52,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 
 // writer streams one answer.
 type writer struct {
-	opts  Options
+	model *Model
 	pace  time.Duration
 	yield func(model.Event, error) bool
 	gone  bool // the reader stopped
@@ -118,7 +106,7 @@ func (w *writer) call(ctx context.Context, c call) error {
 func (w *writer) pieces(ctx context.Context, text string, put func(string)) error {
 	for i, piece := range split(text) {
 		if i > 0 {
-			if err := w.opts.Wait(ctx, w.pace); err != nil {
+			if err := w.model.pause(ctx, w.pace); err != nil {
 				return err
 			}
 		}

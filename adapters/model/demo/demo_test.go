@@ -49,7 +49,7 @@ func ask(t *testing.T, m *Model, req model.Request) said {
 
 // instant returns a model that never pauses.
 func instant() *Model {
-	return New(Options{Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	return &Model{func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
 
 func user(from, words string) modelmessage.Message {
@@ -225,17 +225,17 @@ func TestDeterministic(t *testing.T) {
 // TestPace measures an answer in simulated time, and stops another.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := New(Options{Pace: time.Second, SlowPace: time.Minute})
-		for words, pace := range map[string]time.Duration{"hello": time.Second, "slow answer": time.Minute} {
+		m := New()
+		for words, pause := range map[string]time.Duration{"hello": pace, "slow answer": slowPace} {
 			start := time.Now()
 			got := ask(t, m, model.Request{Messages: []modelmessage.Message{user("Ann", words)}})
-			if took, want := time.Since(start), time.Duration(got.pieces-1)*pace; took != want {
+			if took, want := time.Since(start), time.Duration(got.pieces-1)*pause; took != want {
 				t.Errorf("%q took %s, want %s", words, took, want)
 			}
 		}
 		stop := errors.New("stop")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		defer time.AfterFunc(90*time.Second, func() { cancel(stop) }).Stop()
+		defer time.AfterFunc(3*slowPace/2, func() { cancel(stop) }).Stop()
 		var last error
 		pieces := 0
 		for _, err := range m.Stream(ctx, model.Request{Messages: []modelmessage.Message{user("Ann", "slow answer")}}) {

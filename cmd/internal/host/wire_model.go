@@ -44,7 +44,7 @@ func (h *Host) newModel() (model.Model, error) {
 	case h.opts.Model != nil:
 		return h.opts.Model, nil
 	case h.demo():
-		return demo.New(demo.Options{}), nil
+		return demo.New(), nil
 	}
 	m, err := h.modelsOf(llm)
 	if err != nil {
