@@ -151,9 +151,9 @@ type call struct {
 
 // run runs the program to its end and returns its output.
 func (o Options) run(ctx context.Context, c call) ([]byte, error) {
-	program, err := o.lookup()
-	if err != nil {
-		return nil, err
+	program := sandbox.Find(o.Argv[0], o.Path)
+	if program == "" {
+		return nil, &speech.Error{Reason: speech.ReasonProgram, Message: o.Argv[0] + " is not in PATH; write its whole path"}
 	}
 	argv, fill := []string{program}, strings.NewReplacer(c.words...)
 	for _, arg := range o.Argv[1:] {
@@ -194,19 +194,6 @@ func ended(exit sandbox.Exit) string {
 		return "the program was ended by " + exit.Signal + "."
 	}
 	return fmt.Sprintf("the program ended with code %d.", exit.Code)
-}
-
-func (o Options) lookup() (string, error) {
-	if filepath.IsAbs(o.Argv[0]) {
-		return o.Argv[0], nil
-	}
-	for _, dir := range filepath.SplitList(o.Path) {
-		full := filepath.Join(dir, o.Argv[0])
-		if info, err := os.Stat(full); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return full, nil
-		}
-	}
-	return "", &speech.Error{Reason: speech.ReasonProgram, Message: o.Argv[0] + " is not in PATH; write its whole path"}
 }
 
 // own returns the files that the program itself needs, and those that the operator names in its

@@ -113,7 +113,7 @@ func (s *Server) Program(hosts string) (program, path string, err error) {
 			path = p
 		}
 	}
-	program = lookup(s.Command, path)
+	program = sandbox.Find(s.Command, path)
 	if info, err := os.Stat(program); err == nil && !info.IsDir() {
 		return program, path, nil
 	}
@@ -130,20 +130,6 @@ func (s *Server) Program(hosts string) (program, path string, err error) {
 	return "", path, fmt.Errorf("%w: %s is not in PATH (%s); %s", errNoFile, s.Command, path, words)
 }
 
-// lookup finds a program, or returns "".
-func lookup(command, path string) string {
-	if filepath.IsAbs(command) {
-		return command
-	}
-	for _, dir := range filepath.SplitList(path) {
-		full := filepath.Join(dir, command)
-		if info, err := os.Stat(full); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return full
-		}
-	}
-	return ""
-}
-
 // needs are the files that a program needs to run: the places where it and its interpreter are installed, and the
 // scripts that its arguments name, with their packages.
 type needs struct {
@@ -156,10 +142,11 @@ type needs struct {
 // maxInterpreters is the maximum length of a chain of scripts and their interpreters.
 const maxInterpreters = 4
 
-// program adds a program.
+// program adds a program. The Python of a virtual environment may be outside of the project, and executable files are
+// not secrets.
 func (n *needs) program(file string, depth int) {
 	target, err := filepath.EvalSymlinks(file)
-	if err != nil || depth == maxInterpreters || n.leadsOut(file, target) && !isProgram(target) {
+	if err != nil || depth == maxInterpreters || n.leadsOut(file, target) && !sandbox.IsProgram(target) {
 		return
 	}
 	n.out = append(n.out, file, target)
@@ -190,13 +177,6 @@ func (n *needs) modules(file string) bool {
 		n.out = append(n.out, file[:i+len(packages)-1])
 	}
 	return i >= 0
-}
-
-// isProgram reports whether a file is executable. The Python of a virtual environment may be outside of the project,
-// and executable files are not secrets.
-func isProgram(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
 // around adds what a file was installed with: the outermost node_modules folder, a Python virtual environment, or the
@@ -238,7 +218,7 @@ func (n *needs) interpreter(file string) string {
 	}
 	for _, word := range words[1:] {
 		if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
-			return lookup(word, n.path) // if it is not found, the script itself fails
+			return sandbox.Find(word, n.path) // if it is not found, the script itself fails
 		}
 	}
 	return ""
@@ -281,6 +261,6 @@ func (n *needs) paths() []string {
 	slices.Sort(n.out)
 	return slices.Compact(slices.DeleteFunc(n.out, func(p string) bool {
 		target, err := filepath.EvalSymlinks(p)
-		return err != nil || n.leadsOut(p, target) && !isProgram(target)
+		return err != nil || n.leadsOut(p, target) && !sandbox.IsProgram(target)
 	}))
 }

@@ -38,7 +38,7 @@ const (
 // readingGit is the environment of a reading git command, in which programs that the repository configures are
 // replaced by harmless ones.
 func (s *Shell) readingGit(ctx context.Context, spec sandbox.Spec) ([]string, error) {
-	git := find("git", s.opts.Path)
+	git := sandbox.Find("git", s.opts.Path)
 	if git == "" {
 		return nil, nil // the command itself will report it
 	}

@@ -92,7 +92,7 @@ func (s *Shell) argv(r *request, dir string) ([]string, error) {
 	case filepath.Base(program) != program:
 		program = filepath.Join(dir, program)
 	default:
-		if program = find(program, s.opts.Path); program == "" {
+		if program = sandbox.Find(program, s.opts.Path); program == "" {
 			return nil, fmt.Errorf("there is no program %q in %s", r.Argv[0], s.opts.Path)
 		}
 	}

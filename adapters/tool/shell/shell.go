@@ -24,7 +24,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -186,24 +185,13 @@ func (s *Shell) unavailable() string {
 
 // findShell is the command line of the shell, without the text to run.
 func findShell(path string) []string {
-	if bash := find("bash", path); bash != "" {
+	if bash := sandbox.Find("bash", path); bash != "" {
 		return []string{bash, "--noprofile", "--norc", "-c", "--"}
 	}
-	if sh := find("sh", path); sh != "" {
+	if sh := sandbox.Find("sh", path); sh != "" {
 		return []string{sh, "-c", "--"}
 	}
 	return nil
-}
-
-// find is the absolute path of a program, or "" if it is not installed.
-func find(name, path string) string {
-	for _, dir := range filepath.SplitList(path) {
-		full := filepath.Join(dir, name)
-		if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.IsAbs(full) {
-			return full
-		}
-	}
-	return ""
 }
 
 // realPaths resolves symbolic links in the parent folders of paths. The files themselves need not exist.
