@@ -160,20 +160,14 @@ func (m *Manager) Status() []ServerStatus {
 	m.mu.Lock()
 	clients := maps.Clone(m.clients)
 	m.mu.Unlock()
-	tools := map[string][]ToolStatus{}
-	for _, v := range m.view() {
-		tools[v.server.Name] = append(tools[v.server.Name], v.status)
-	}
 	out := []ServerStatus{}
 	for _, name := range slices.Sorted(maps.Keys(clients)) {
 		c := clients[name]
 		c.mu.Lock()
-		s := ServerStatus{Name: name, Shown: c.server.mask(c.server.Shown), Condition: c.condition, Reason: c.reason, Help: c.help}
+		out = append(out, ServerStatus{Name: name, Shown: c.server.mask(c.server.Shown), Condition: c.condition, Reason: c.reason, Help: c.help})
 		c.mu.Unlock()
-		s.Tools = append([]ToolStatus{}, tools[name]...)
-		out = append(out, s)
 	}
-	return out
+	return withTools(out, m.view())
 }
 
 // Look returns what is known about servers without running them: their tools as they were listed last. reserved are
@@ -182,19 +176,24 @@ func Look(servers []Server, store *Store, reserved []string) []ServerStatus {
 	out := []ServerStatus{}
 	pointers := make([]*Server, len(servers))
 	for i := range servers {
-		pointers[i] = &servers[i]
+		s := &servers[i]
+		pointers[i] = s
+		out = append(out, ServerStatus{Name: s.Name, Shown: s.mask(s.Shown), Condition: ConditionOff, Reason: cmp.Or(s.Off, "no host is running")})
 	}
-	tools := map[string][]ToolStatus{}
-	for _, v := range view(pointers, store, reserved) {
-		tools[v.server.Name] = append(tools[v.server.Name], v.status)
+	return withTools(out, view(pointers, store, reserved))
+}
+
+// withTools adds to each server its tools.
+func withTools(servers []ServerStatus, all []viewed) []ServerStatus {
+	for i := range servers {
+		servers[i].Tools = []ToolStatus{} // in JSON an empty list
+		for _, v := range all {
+			if v.server.Name == servers[i].Name {
+				servers[i].Tools = append(servers[i].Tools, v.status)
+			}
+		}
 	}
-	for _, s := range pointers {
-		out = append(out, ServerStatus{
-			Name: s.Name, Shown: s.mask(s.Shown), Condition: ConditionOff, Reason: cmp.Or(s.Off, "no host is running"),
-			Tools: append([]ToolStatus{}, tools[s.Name]...),
-		})
-	}
-	return out
+	return servers
 }
 
 // Test retries a server regardless of its limit of starts, and lists its tools again. It returns when that has

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -182,36 +183,12 @@ func mediaTypeOf(s string) string {
 
 // extension is the extension for a media type. Servers cannot choose others.
 func extension(mediaType string) string {
-	switch mediaType {
-	case "image/png":
-		return ".png"
-	case "image/jpeg":
-		return ".jpg"
-	case "image/gif":
-		return ".gif"
-	case "image/webp":
-		return ".webp"
-	case "audio/wav", "audio/x-wav":
-		return ".wav"
-	case "audio/mpeg":
-		return ".mp3"
-	case "audio/ogg":
-		return ".ogg"
-	case "application/pdf":
-		return ".pdf"
-	case "application/json":
-		return ".json"
-	case "application/zip":
-		return ".zip"
-	case "application/gzip", "application/x-gzip":
-		return ".gz"
-	case "text/plain":
-		return ".txt"
-	case "text/csv":
-		return ".csv"
-	default:
-		return ".bin"
-	}
+	return cmp.Or(map[string]string{
+		"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
+		"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg",
+		"application/pdf": ".pdf", "application/json": ".json", "application/zip": ".zip", "application/gzip": ".gz", "application/x-gzip": ".gz",
+		"text/plain": ".txt", "text/csv": ".csv",
+	}[mediaType], ".bin")
 }
 
 // maskJSON masks secrets in a JSON value. If the result is not valid JSON, it becomes a string.
