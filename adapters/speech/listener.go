@@ -31,14 +31,15 @@ type ListenerOptions struct {
 // Listener turns recordings of chats into text. It checks the limits first: recordings beyond them
 // are not sent anywhere. It is safe for concurrent use.
 type Listener struct {
-	to    Transcriber
-	o     ListenerOptions
-	turns *turns.Turns
+	calls
+
+	to Transcriber
+	o  ListenerOptions
 }
 
 // NewListener returns a listener that transcribes with to.
 func NewListener(to Transcriber, o ListenerOptions) *Listener {
-	return &Listener{to: to, o: o, turns: turns.New(o.AtOnce)}
+	return &Listener{calls{turns.New(o.AtOnce), o.Deadline, o.Meter}, to, o}
 }
 
 // endings returns the extensions of recordings that services accept.
@@ -68,25 +69,15 @@ func (l *Listener) Hear(ctx context.Context, chat string, a Audio) (string, erro
 	if a.Language == "" {
 		a.Language = l.o.Language
 	}
-	done, err := l.turns.Take(ctx, chat)
+	var text string
+	err = l.make(ctx, chat, int64(math.Ceil(plays.Seconds())), func(ctx context.Context) (err error) {
+		text, err = l.to.Transcribe(ctx, a)
+		return err //nolint:wrapcheck // the same error
+	})
 	if err != nil {
 		return "", err
 	}
-	defer done()
-	call, cancel := context.WithTimeout(ctx, l.o.Deadline)
-	defer cancel()
-	var text string
-	err = l.o.Meter.metered(call, chat, int64(math.Ceil(plays.Seconds())), func() (err error) {
-		text, err = l.to.Transcribe(call, a)
-		return err //nolint:wrapcheck // the same error
-	})
-	switch {
-	case err == nil:
-		return said(text)
-	case ctx.Err() == nil && call.Err() != nil:
-		return "", &Error{Reason: ReasonLate, Retryable: true, Err: err}
-	}
-	return "", err
+	return said(text)
 }
 
 // slowest is how few bytes a second of a recording has if its format does not say how long it plays.

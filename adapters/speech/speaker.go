@@ -30,14 +30,15 @@ type Recording struct {
 
 // Speaker synthesizes speech for chats. It is safe for concurrent use.
 type Speaker struct {
-	by    Synthesizer
-	o     SpeakerOptions
-	turns *turns.Turns
+	calls
+
+	by Synthesizer
+	o  SpeakerOptions
 }
 
 // NewSpeaker returns a speaker that uses a synthesizer.
 func NewSpeaker(by Synthesizer, o SpeakerOptions) *Speaker {
-	return &Speaker{by: by, o: o, turns: turns.New(o.AtOnce)}
+	return &Speaker{calls{turns.New(o.AtOnce), o.Deadline, o.Meter}, by, o}
 }
 
 // MaxLetters is the maximum length of a text.
@@ -49,25 +50,15 @@ func (s *Speaker) Speak(ctx context.Context, chat string, w Words) (Recording, e
 	if utf8.RuneCountInString(w.Text) > s.o.MaxLetters {
 		return Recording{}, &Error{Reason: ReasonLong}
 	}
-	done, err := s.turns.Take(ctx, chat)
+	var data []byte
+	err := s.make(ctx, chat, int64(utf8.RuneCountInString(w.Text)), func(ctx context.Context) (err error) {
+		data, err = s.by.Synthesize(ctx, w)
+		return err //nolint:wrapcheck // the same error
+	})
 	if err != nil {
 		return Recording{}, err
 	}
-	defer done()
-	call, cancel := context.WithTimeout(ctx, s.o.Deadline)
-	defer cancel()
-	var data []byte
-	err = s.o.Meter.metered(call, chat, int64(utf8.RuneCountInString(w.Text)), func() (err error) {
-		data, err = s.by.Synthesize(call, w)
-		return err //nolint:wrapcheck // the same error
-	})
-	switch {
-	case err == nil:
-		return recorded(data)
-	case ctx.Err() == nil && call.Err() != nil:
-		return Recording{}, &Error{Reason: ReasonLate, Retryable: true, Err: err}
-	}
-	return Recording{}, err
+	return recorded(data)
 }
 
 // recorded detects the format. Data that is not a recording is never sent to people.

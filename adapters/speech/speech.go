@@ -9,8 +9,10 @@ package speech
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+	"github.com/shipmyagent/shipmyagent/adapters/internal/turns"
 )
 
 // Audio is a recording.
@@ -48,16 +50,38 @@ type Meter func(ctx context.Context, chat string, size int64) (settle func(paid 
 // ErrUnsent is wrapped by the error of a call that did not reach its service.
 var ErrUnsent = errors.New("the call was not sent")
 
-// metered makes a call on account of a chat, if there is a meter.
-func (m Meter) metered(ctx context.Context, chat string, size int64, call func() error) error {
-	if m == nil {
-		return call()
-	}
-	settle, err := m(ctx, chat, size)
+// calls are the calls of a service: a few at once, each in its chat's turn, within a time and on account of its chat.
+type calls struct {
+	turns    *turns.Turns
+	deadline time.Duration
+	meter    Meter // may be nil
+}
+
+// make makes a call of a size.
+func (c calls) make(ctx context.Context, chat string, size int64, call func(ctx context.Context) error) error {
+	done, err := c.turns.Take(ctx, chat)
 	if err != nil {
 		return err
 	}
-	err = call()
+	defer done()
+	within, cancel := context.WithTimeout(ctx, c.deadline)
+	defer cancel()
+	err = c.metered(within, chat, size, call)
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		return &Error{Reason: ReasonLate, Retryable: true, Err: err}
+	}
+	return err
+}
+
+func (c calls) metered(ctx context.Context, chat string, size int64, call func(ctx context.Context) error) error {
+	if c.meter == nil {
+		return call(ctx)
+	}
+	settle, err := c.meter(ctx, chat, size)
+	if err != nil {
+		return err
+	}
+	err = call(ctx)
 	failed, ok := errors.AsType[*Error](err)
 	settle(!ok || failed.Status == 0 && !errors.Is(err, ErrUnsent))
 	return err
