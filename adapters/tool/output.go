@@ -118,7 +118,7 @@ func (o *Output) JSON(whole string) json.RawMessage {
 		short.Whole, short.Note = whole, short.Note+" The whole is stored under the name in whole."
 	}
 	room := o.o.Limit - len(encode(short))
-	short.Head = fit(cutEnd(o.head), room*2/3)
+	short.Head = fit(string(WholeRunes(o.head)), room*2/3)
 	rest := string(o.head[len(short.Head):]) + string(o.tail)
 	if gap {
 		rest = cutStart(tail)
@@ -127,17 +127,17 @@ func (o *Output) JSON(whole string) json.RawMessage {
 	return encode(short)
 }
 
-// cutEnd removes an incomplete rune at the end.
-func cutEnd(b []byte) string {
+// WholeRunes is data without an incomplete rune at its end.
+func WholeRunes(b []byte) []byte {
 	for i := 1; i <= min(utf8.UTFMax, len(b)); i++ {
-		if c := b[len(b)-i]; utf8.RuneStart(c) {
-			if !utf8.FullRune(b[len(b)-i:]) {
-				return string(b[:len(b)-i])
+		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return b[:len(b)-i]
 			}
 			break
 		}
 	}
-	return string(b)
+	return b
 }
 
 // cutStart removes an incomplete rune at the start.

@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
@@ -38,7 +37,7 @@ func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	data, at := j.out.read(min(from, last), readMost)
 	data = data[:max(0, min(int64(len(data)), last-at))]
 	if now.State == "running" {
-		data = whole(data)
+		data = tool.WholeRunes(data)
 	}
 	next := at + int64(len(data))
 	t.sh.wasRead(j, at, next)
@@ -65,17 +64,4 @@ func (s *Shell) readSoFar(j *job) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return j.read
-}
-
-// whole is data without an incomplete rune at its end.
-func whole(data []byte) []byte {
-	for i := 1; i <= min(utf8.UTFMax, len(data)); i++ {
-		if tail := data[len(data)-i:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				return data[:len(data)-i]
-			}
-			break
-		}
-	}
-	return data
 }
