@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,18 +29,14 @@ type input struct {
 	Title, Cron, When, Delay, Timezone, Say, Instructions, CatchUp string
 }
 
-// read parses a call's input. Empty members count as missing.
-func (in *input) read(raw json.RawMessage) error {
-	if err := json.Unmarshal(raw, in); err != nil {
-		return fmt.Errorf("%w: %w", tool.ErrInput, err)
-	}
+// tidy removes what does not count. Empty members are missing ones.
+func (in *input) tidy() {
 	for _, member := range []*string{&in.Title, &in.Cron, &in.When, &in.Delay, &in.Timezone, &in.Say, &in.Instructions} {
 		*member = strings.TrimSpace(*member)
 	}
 	if cron, ok := schedule.Phrase(in.Cron); ok {
 		in.Cron = cron
 	}
-	return nil
 }
 
 // times counts the members of the input that set a time.
@@ -114,9 +109,10 @@ func (c *Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
 		return timetable.Task{}, timetable.Times{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
 	var in input
-	if err := in.read(call.Input); err != nil {
+	if err := call.Read(&in); err != nil {
 		return timetable.Task{}, timetable.Times{}, err
 	}
+	in.tidy()
 	t := timetable.Task{
 		ID: taskID(call), Title: timetable.ShortText(in.Title, maxTitle), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
 		Status: timetable.Active, CatchUp: timetable.CatchUp(cmp.Or(in.CatchUp, string(timetable.CatchUpOnce))),

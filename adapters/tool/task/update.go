@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,19 +24,10 @@ type changes struct {
 	Status timetable.Status
 }
 
-func (c *changes) read(raw json.RawMessage) error {
-	if err := c.input.read(raw); err != nil {
-		return err
-	}
-	var more struct {
-		TaskID string
-		Status timetable.Status
-	}
-	if err := json.Unmarshal(raw, &more); err != nil { // Unreachable: the schema was checked
-		return fmt.Errorf("%w: %w", tool.ErrInput, err)
-	}
-	c.TaskID, c.Status = more.TaskID, more.Status
-	return nil
+func changesOf(call tool.Call) (c changes, err error) {
+	err = call.Read(&c)
+	c.tidy()
+	return c, err
 }
 
 // statusOnly reports whether only the status would change.
@@ -45,8 +35,7 @@ func (c *changes) statusOnly() bool { return c.input == input{} && c.Status != "
 
 // CheckCall implements [tool.Checker]. Changes of what is said or done, or when, need approval.
 func (*Update) CheckCall(call tool.Call) tool.Verdict {
-	var c changes
-	if err := c.read(call.Input); err != nil || !c.statusOnly() {
+	if c, err := changesOf(call); err != nil || !c.statusOnly() {
 		return tool.Verdict{Decision: tool.Ask, Reason: "it changes what happens later"}
 	}
 	return tool.Verdict{Decision: tool.Allow}
@@ -66,8 +55,8 @@ func (o Options) own(ctx context.Context, call tool.Call, id string) (timetable.
 
 // changed returns a task of the chat before and after the requested changes.
 func (u *Update) changed(ctx context.Context, call tool.Call) (was, t timetable.Task, times timetable.Times, err error) {
-	var c changes
-	if err := c.read(call.Input); err != nil {
+	c, err := changesOf(call)
+	if err != nil {
 		return was, t, times, err
 	}
 	if was, err = u.opts.own(ctx, call, c.TaskID); err != nil {
@@ -165,8 +154,8 @@ func (u *Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if err != nil {
 		return tool.Result{}, err
 	}
-	var c changes
-	if err := c.read(call.Input); err != nil { // Unreachable: it was read before
+	c, err := changesOf(call)
+	if err != nil { // Unreachable: it was read before
 		return tool.Result{}, err
 	}
 	agreed, _, _ := strings.Cut(call.Bind, " ")
