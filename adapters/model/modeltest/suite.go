@@ -27,7 +27,7 @@ type Service struct {
 	// Overloaded is the status of a server that is overloaded.
 	Overloaded int
 	// Habits change the events of an answer into what less careful servers of the protocol send, by
-	// the names in [HabitTable]. The protocol cannot have those that are missing.
+	// their names in the suite. The protocol cannot have those that are missing.
 	Habits map[string]func([]WireEvent) []WireEvent
 }
 
