@@ -24,7 +24,6 @@ func TestMain(m *testing.M) {
 
 func TestStreams(t *testing.T)             { sandboxtest.Streams(t, off.New()) }
 func TestSB10PromptsFailFast(t *testing.T) { sandboxtest.Prompts(t, off.New()) }
-func BenchmarkStart(b *testing.B)          { sandboxtest.Benchmark(b, off.New()) }
 
 func run(t *testing.T, spec sandbox.Spec, text string) (string, sandbox.Exit) {
 	t.Helper()
