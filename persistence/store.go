@@ -2,6 +2,8 @@ package persistence
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -78,3 +80,48 @@ type Waker interface {
 	// marked: Rest then fails with [ErrReadOnly].
 	Rest(ctx context.Context) error
 }
+
+// ArchiveReader reads compacted turns without the handle of the chat, because archives never change.
+// It is safe for concurrent use.
+type ArchiveReader interface {
+	// ReadArchive returns the turns of an archive, in order, without damaged lines. It returns
+	// [ErrNotFound] if there is no such archive.
+	ReadArchive(ctx context.Context, key messages.ChatKey, archiveID string) ([]uimessage.Message, error)
+}
+
+// ContextStore reads the archived contexts of chats. It may be used while their chats write; a
+// context is visible completely or not at all.
+type ContextStore interface {
+	// Contexts returns the archived contexts of a chat, the newest first.
+	Contexts(ctx context.Context, key messages.ChatKey) ([]journal.ContextItem, error)
+	// ReadContext reads one context, or returns [ErrNotFound].
+	ReadContext(ctx context.Context, key messages.ChatKey, id string) (journal.Context, error)
+}
+
+// Errors of stores, wrapped with the chat and the operation.
+var (
+	ErrClosed   = errors.New("store is closed")
+	ErrNotFound = errors.New("no such chat")
+	// ErrLocked means that another process uses the same data.
+	ErrLocked = errors.New("another process uses this data")
+	// ErrReadOnly means that an earlier fsync failed; the chat has to be opened again before it can
+	// be written.
+	ErrReadOnly = errors.New("chat is read-only after a failed write")
+	// ErrFull means that the disk is full; the write was undone and may be retried.
+	ErrFull = errors.New("disk is full")
+	// ErrNotCut means that history was appended while the journal has facts.
+	ErrNotCut = errors.New("journal is not empty")
+)
+
+// Error is a failed store operation.
+type Error struct {
+	Op    string // "append journal", "checkpoint", …
+	Chat  string
+	Cause error
+	// Retryable is set if the operation had no effect and may succeed later.
+	Retryable bool
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s of %s: %v", e.Op, e.Chat, e.Cause) }
+
+func (e *Error) Unwrap() error { return e.Cause }

@@ -2,6 +2,7 @@ package filestoretest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -11,8 +12,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
@@ -352,4 +355,92 @@ func (i info) Mode() fs.FileMode {
 		return fs.ModeDir | 0o700
 	}
 	return 0o600
+}
+
+var (
+	_ vfs.FS     = (*Disk)(nil)
+	_ vfs.Locker = (*Disk)(nil)
+)
+
+// Dir is the folder of the store on a disk.
+const Dir = "/state"
+
+// Open opens the file store on a disk, with defaults.
+func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
+	o.FS = d
+	if o.Dir == "" {
+		o.Dir = Dir
+	}
+	if o.OpenFiles == 0 {
+		o.OpenFiles = 256
+	}
+	return filestore.Open(o)
+}
+
+// New returns a file store on an empty disk in memory, for tests that need any store.
+func New(tb testing.TB) *filestore.Store {
+	tb.Helper()
+	s, err := Open(NewDisk(), filestore.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// Files describes every file as it can be read now, one line each and sorted by name: name, size
+// and contents, shortened if they are long.
+func (d *Disk) Files() []string {
+	const longest = 700
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []string
+	d.root.each("", func(name string, n *node) {
+		text := n.file.text()
+		out = append(out, fmt.Sprintf("%s (%d bytes) %q", name, len(text), text[:min(len(text), longest)]))
+	})
+	return out
+}
+
+// Keep makes the disk record, from now on, the contents of each file whenever it is truncated,
+// replaced or removed, for [Disk.Written].
+func (d *Disk) Keep() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.past = map[string][]string{}
+}
+
+// Written returns the contents of files, by name, since [Disk.Keep]: one text for every time that a
+// file was truncated, replaced or removed, and a last one for its current contents.
+func (d *Disk) Written() map[string][]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := maps.Clone(d.past)
+	d.root.each("", func(name string, n *node) {
+		out[name] = append(slices.Clip(out[name]), n.file.text())
+	})
+	return out
+}
+
+// keep records the contents of a file before they are lost.
+func (d *Disk) keep(name string, n *node) {
+	if d.past != nil && n != nil && n.entries == nil && n.file.size > 0 {
+		d.past[name] = append(d.past[name], n.file.text())
+	}
+}
+
+func (c *contents) text() string {
+	b := make([]byte, c.size)
+	c.read(b, 0)
+	return string(b)
+}
+
+// each calls fn for every file below a node, sorted by name.
+func (n *node) each(name string, fn func(string, *node)) {
+	if n.entries == nil {
+		fn(name, n)
+		return
+	}
+	for _, entry := range slices.Sorted(maps.Keys(n.entries)) {
+		n.entries[entry].each(name+"/"+entry, fn)
+	}
 }
