@@ -2,12 +2,14 @@ package agentdir
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode"
@@ -181,4 +183,27 @@ func readDocument(path string) (text string, whole bool, err error) {
 		return strings.TrimSpace(strings.ToValidUTF8(string(raw[:maxDocument]), "")), whole, nil
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(strings.TrimPrefix(string(raw), "\ufeff"), "\ufffd")), whole, nil
+}
+
+// Warned is what repeated looks at files have said last. The log may be one of the files that are watched, so that a
+// warning at every look would cause the next one. It is safe for concurrent use.
+type Warned struct {
+	mu    sync.Mutex
+	words map[string]string
+}
+
+// News reports whether a finding about something differs from the last one. It is called without a finding when all is
+// well.
+func (t *Warned) News(about string, finding ...any) bool {
+	words := fmt.Sprint(finding...)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.words[about] == words {
+		return false
+	}
+	if t.words == nil {
+		t.words = map[string]string{}
+	}
+	t.words[about] = words
+	return true
 }

@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/compaction"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
@@ -18,11 +23,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	speechtools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/voices"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -144,4 +152,89 @@ func (h *Host) archived(key messages.ChatKey) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		return err == nil
 	})
+}
+
+// offer answers what the next run of a chat would be offered. Without a chat, it is a new one of the first platform that
+// people reach from elsewhere. The tokenizer's tables are not kept.
+func (c *socket) offer(_ context.Context, q query.Asked) (toolset.Offer, error) {
+	h := c.host
+	for _, name := range slices.Sorted(maps.Keys(h.ports)) {
+		if q.ChatKey == "" && name != nameAPI && name != nameCLI {
+			q.ChatKey = messages.ChatKey(name + "-chat-new")
+		}
+	}
+	p := h.ports[query.BotOf(q.ChatKey)]
+	names, _ := h.tools.names(q.ChatKey, p != nil && p.adapter.ToolEgress)
+	return h.tools.Offer(q.ChatKey, names, compaction.NewCount())
+}
+
+// skillTools are the tools that list and load skills.
+func (h *Host) skillTools() []tool.Tool {
+	return skill.Tools(skill.Options{Catalog: h.skills, Store: agentdir.SkillStore(h.opts.State)})
+}
+
+// documentsOf are the current documents of a chat, with the skills.
+func (h *Host) documentsOf(key messages.ChatKey) decision.Documents {
+	d, set := h.docs.Of(key), h.skills.Current()
+	d.Skill = set.Text
+	if len(set.Skills) == 0 {
+		return d
+	}
+	agreed, err := agentdir.SkillStore(h.opts.State).SkillApprovals(context.Background())
+	if err != nil {
+		agreed = nil // nothing counts as approved; loading a skill reports why
+	}
+	d.Skills = set.Overview(agreed)
+	return d
+}
+
+// skillWatch logs each skill that is left out, once.
+type skillWatch struct{ logged []string }
+
+// look reads what has changed. It must not be called concurrently.
+func (w *skillWatch) look(h *Host) {
+	set := h.skills.Refresh()
+	var now []string
+	for _, p := range set.Problems {
+		now = append(now, p.String())
+		if !slices.Contains(w.logged, p.String()) {
+			h.log.Warn("a skill was refused", "path", p.Path, "line", p.Line, "reason", p.What, "hint", p.Hint)
+		}
+	}
+	w.logged = now
+}
+
+// replaceSpeech makes recordings and texts go where changed settings want them. If that is not possible, it returns
+// false, and puts the previous settings of speech in place of the changed ones.
+func (h *Host) replaceSpeech(s *config.Settings) bool {
+	before := h.settings().Speech
+	if reflect.DeepEqual(before, s.Speech) {
+		return true
+	}
+	spoken, err := h.voices.Tools(s.Speech)
+	if err == nil {
+		err = h.tools.offer(func(b *toolbox) { b.spoken = spoken })
+	}
+	if h.reloads.News("speech", err) && err != nil {
+		h.log.Warn("the changed settings of speech cannot be used; the previous ones stay in effect", "error", err)
+	}
+	if err != nil {
+		s.Speech = before
+	}
+	return err == nil
+}
+
+// voiceWay is how recordings are delivered to the people of a chat.
+func (h *Host) voiceWay(key messages.ChatKey) speechtools.Way {
+	p := h.ports[query.BotOf(key)] // filled before the first message, not changed afterwards
+	if p == nil || !p.adapter.Outbox {
+		return speechtools.WayHere
+	}
+	switch caps := p.platform.Capabilities(); {
+	case caps.Sends(platform.FileVoice):
+		return speechtools.WayVoice
+	case caps.Sends(platform.FileAudio):
+		return speechtools.WayFile
+	}
+	return speechtools.WayText
 }
