@@ -80,7 +80,7 @@ type groupName struct{ platform, chat string }
 
 // groupAdmins is the cached list of one group.
 type groupAdmins struct {
-	ids    map[string]bool
+	ids    []string
 	said   time.Time     // when the list was fetched; zero if never
 	failed time.Time     // when the last request failed
 	asking chan struct{} // closed when the request in progress ends; nil if none is
@@ -95,13 +95,7 @@ func groupOf(key messages.ChatKey) groupName {
 // has reports whether a person administers the group of a chat. It does not block; an outdated list is refreshed in
 // the background.
 func (a *Admins) has(key messages.ChatKey, person string) bool {
-	if a == nil {
-		return false
-	}
-	a.Lock()
-	defer a.Unlock()
-	g := a.current(key)
-	return time.Since(g.said) < adminsHold && g.ids[person]
+	return slices.Contains(a.list(key), person)
 }
 
 // list returns the ids of the group's administrators, or nil if they are unknown.
@@ -115,7 +109,7 @@ func (a *Admins) list(key messages.ChatKey) []string {
 	if time.Since(g.said) >= adminsHold {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(g.ids))
+	return g.ids
 }
 
 // current returns the cached list of a group, and refreshes it in the background if it is or soon will be outdated.
@@ -150,29 +144,17 @@ func (a *Admins) learn(ctx context.Context, key messages.ChatKey) error {
 	if a == nil {
 		return nil // they may not decide
 	}
-	name := groupOf(key)
 	a.Lock()
-	g := a.Known[name]
-	if g == nil {
-		a.forget()
-		g = &groupAdmins{}
-		a.Known[name] = g
-	}
-	if time.Since(g.said) < adminsFresh {
-		a.Unlock()
+	g := a.current(key)
+	fresh, asking := time.Since(g.said) < adminsFresh, g.asking
+	a.Unlock()
+	if fresh {
 		return nil
 	}
-	if g.asking == nil && time.Since(g.failed) >= adminsAgain {
-		a.ask(name, g)
-	}
-	asking := g.asking
-	a.Unlock()
 	if asking != nil {
-		wait := time.NewTimer(adminsWait)
-		defer wait.Stop()
 		select {
 		case <-asking:
-		case <-wait.C:
+		case <-time.After(adminsWait):
 		case <-ctx.Done():
 		}
 	}
@@ -204,7 +186,7 @@ func (a *Admins) ask(name groupName, g *groupAdmins) {
 	})
 }
 
-func (a *Admins) question(ctx context.Context, name groupName) (ids map[string]bool, err error) {
+func (a *Admins) question(ctx context.Context, name groupName) (ids []string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("%w: it panicked: %v", errAdmins, v)
@@ -217,14 +199,7 @@ func (a *Admins) question(ctx context.Context, name groupName) (ids map[string]b
 	ctx, cancel := context.WithTimeout(ctx, 2*adminsWait)
 	defer cancel()
 	list, err := from.Admins(ctx, name.chat)
-	if err != nil {
-		return nil, err
-	}
-	ids = make(map[string]bool, len(list))
-	for _, id := range list {
-		ids[id] = id != ""
-	}
-	return ids, nil
+	return slices.DeleteFunc(slices.Sorted(slices.Values(list)), func(id string) bool { return id == "" }), err
 }
 
 // forget makes room for one more group. The caller holds the lock.

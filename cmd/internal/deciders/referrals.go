@@ -27,29 +27,18 @@ const maxDeciders = 8
 // Of returns the people who may decide a request and who have a private chat with the bot of its chat. A task's
 // requests are treated as those of the chat that the task belongs to.
 func (d *Deciders) Of(c approval.Claim) []approval.Decider {
-	a, ok := c.ChatKey.Address()
-	if ok && a.Platform == "task" {
-		if c, ok = d.taskClaim(c); !ok {
-			return nil
-		}
-	}
-	bot := groupOf(c.ChatKey).platform
+	bot, people := d.people(c)
 	kind, account, _ := strings.Cut(bot, "@")
 	service, known := d.Services.Of(kind)
-	if d.Access() == nil || !known {
+	if !known {
 		return nil
 	}
-	c.Platform = bot
 	var out []approval.Decider
-	for _, candidate := range d.candidates(bot, kind, c) {
-		c.Person, c.Admin = candidate.Person, candidate.Role == approval.DeciderAdmin
-		listed := slices.ContainsFunc(out, func(o approval.Decider) bool { return o.Person == candidate.Person })
-		where, name, reachable := d.privateChat(bot, service, candidate.Person)
-		if listed || !reachable || len(out) >= maxDeciders || !mayDecide(d.Approvers(), d.Role, c) {
-			continue
+	for _, who := range people {
+		if where, name, reachable := d.privateChat(bot, service, who.Person); reachable && len(out) < maxDeciders {
+			who.ChatKey, who.ChatType, who.Name = messages.NewChatKey(kind, account, where, 0), service.PrivateType, cmp.Or(name, who.Name)
+			out = append(out, who)
 		}
-		candidate.ChatKey, candidate.ChatType, candidate.Name = messages.NewChatKey(kind, account, where, 0), service.PrivateType, cmp.Or(name, candidate.Name)
-		out = append(out, candidate)
 	}
 	return out
 }
@@ -61,24 +50,33 @@ func (d *Deciders) Named(c approval.Claim) []query.ApprovalDecider {
 	if d.May(approval.Claim{ChatKey: c.ChatKey, Platform: nameWeb, Person: string(query.DeciderConsole)}) {
 		out = append(out, query.ApprovalDecider{Role: query.DeciderConsole})
 	}
+	bot, people := d.people(c)
+	for _, who := range people {
+		out = append(out, query.ApprovalDecider{Role: who.Role, ID: who.Person, Name: cmp.Or(who.Name, d.personName(bot, who.Person))})
+	}
+	return out
+}
+
+// people are those who may decide, each once, with their bot.
+func (d *Deciders) people(c approval.Claim) (bot string, out []approval.Decider) {
 	if a, ok := c.ChatKey.Address(); ok && a.Platform == "task" {
 		if c, ok = d.taskClaim(c); !ok {
-			return out
+			return "", nil
 		}
 	}
 	if d.Access() == nil {
-		return out
+		return "", nil
 	}
 	c.Platform = groupOf(c.ChatKey).platform
 	kind, _, _ := strings.Cut(c.Platform, "@")
 	for _, who := range d.candidates(c.Platform, kind, c) {
 		c.Person, c.Admin = who.Person, who.Role == approval.DeciderAdmin
-		listed := slices.ContainsFunc(out, func(o query.ApprovalDecider) bool { return o.ID == who.Person })
+		listed := slices.ContainsFunc(out, func(o approval.Decider) bool { return o.Person == who.Person })
 		if !listed && mayDecide(d.Approvers(), d.Role, c) {
-			out = append(out, query.ApprovalDecider{Role: who.Role, ID: who.Person, Name: cmp.Or(who.Name, d.personName(c.Platform, who.Person))})
+			out = append(out, who)
 		}
 	}
-	return out
+	return c.Platform, out
 }
 
 // AdminsUnknown reports whether the administrators of a chat's group are unknown, or of the group of a task's chat.
