@@ -110,11 +110,9 @@ func verifySteady(ctx context.Context, c *chat) (Report, error) {
 		if err == nil {
 			before = in.report
 		}
-		timer := time.NewTimer(pause)
 		select {
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
-			timer.Stop()
 			return Report{}, context.Cause(ctx)
 		}
 	}

@@ -276,12 +276,10 @@ func inTime(ctx context.Context, done <-chan error) error {
 		return err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-timer.C:
+	case <-time.After(grace):
 		return context.Cause(ctx)
 	}
 }

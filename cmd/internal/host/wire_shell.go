@@ -83,12 +83,10 @@ func (h *Host) processEnded(ctx context.Context, e shell.Ended) {
 			return
 		}
 		h.log.Info("a chat could not be notified yet that a background process ended", "process", e.ID, "error", err)
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 		pause *= 2
 	}

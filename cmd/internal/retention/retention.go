@@ -170,13 +170,8 @@ func (r *Sweeper) remove(ctx context.Context, root string, before time.Time, is 
 
 // rest pauses between two folders.
 func (r *Sweeper) rest(ctx context.Context) error {
-	if r.pause <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(r.pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(r.pause):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

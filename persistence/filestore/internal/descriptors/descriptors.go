@@ -110,11 +110,9 @@ func (d *Pool) patiently(ctx context.Context, fn func() error) error {
 			d.give()
 			continue
 		}
-		timer := time.NewTimer(pause)
 		select {
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
-			timer.Stop()
 			return errors.Join(err, context.Cause(ctx))
 		}
 	}
