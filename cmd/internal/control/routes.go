@@ -202,13 +202,19 @@ func Answers[T any](answer func(context.Context, query.Asked) (T, error)) http.H
 	}
 }
 
-// obeys has a desk carry out the order in the body of a request.
-func obeys[O query.Order, R any](carryOut func(context.Context, O) (R, error)) http.HandlerFunc {
+// obeys has a desk carry out the order to a chat in the body of a request.
+func obeys[O, R any](carryOut func(context.Context, O) (R, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		var body json.RawMessage
 		var order O
-		err := ReadOrder(w, r, &order)
+		var to subject
+		err := ReadOrder(w, r, &body)
 		if err == nil {
-			_, err = messages.ParseChatKey(string(order.To()))
+			err = json.Unmarshal(body, &order)
+		}
+		if err == nil {
+			_ = json.Unmarshal(body, &to) // what it cannot read, the order could
+			_, err = messages.ParseChatKey(string(to.ChatKey))
 		}
 		if err != nil {
 			Refuse(w, http.StatusBadRequest, err)

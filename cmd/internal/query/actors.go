@@ -123,9 +123,6 @@ type UnloadOrder struct {
 	Restart bool             `json:"restart,omitempty"`
 }
 
-// To implements [Order].
-func (o UnloadOrder) To() messages.ChatKey { return o.ChatKey }
-
 // UnloadResult is the result of an [UnloadOrder]. Members are only ever added.
 type UnloadResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`

@@ -70,9 +70,6 @@ type ApprovalOrder struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// To implements [Order].
-func (o ApprovalOrder) To() messages.ChatKey { return o.ChatKey }
-
 // ApprovalResult is the result of an [ApprovalOrder], with one element for each request.
 type ApprovalResult struct {
 	ChatKey messages.ChatKey  `json:"chatKey"`
@@ -216,9 +213,6 @@ type GrantOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Numbers []int            `json:"numbers,omitempty"` // all if empty
 }
-
-// To implements [Order].
-func (o GrantOrder) To() messages.ChatKey { return o.ChatKey }
 
 // GrantResult is the result of a [GrantOrder].
 type GrantResult struct {

@@ -106,9 +106,6 @@ type Asked struct {
 	Limit int
 }
 
-// Order is an order to one chat.
-type Order interface{ To() messages.ChatKey }
-
 // Ask asks one chat, and returns an error if the reply reports one.
 func Ask[T any](ctx context.Context, chat func(context.Context, any) (any, error), question any) (T, error) {
 	var none T

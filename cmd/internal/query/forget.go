@@ -350,9 +350,6 @@ type ForgetOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 }
 
-// To implements [Order].
-func (o ForgetOrder) To() messages.ChatKey { return o.ChatKey }
-
 // ForgetResult reports that a chat was deleted.
 type ForgetResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`

@@ -27,9 +27,6 @@ type RewindOrder struct {
 	Before  string           `json:"before"` // the first message that is archived
 }
 
-// To implements [Order].
-func (o RewindOrder) To() messages.ChatKey { return o.ChatKey }
-
 // RewindResult is the result of a [RewindOrder]. Members are only ever added.
 type RewindResult struct {
 	ChatKey  messages.ChatKey `json:"chatKey"`
@@ -89,9 +86,6 @@ type PauseOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Paused  bool             `json:"paused"`
 }
-
-// To implements [Order].
-func (o PauseOrder) To() messages.ChatKey { return o.ChatKey }
 
 // PauseResult is the result of a [PauseOrder]. Members are only ever added.
 type PauseResult struct {

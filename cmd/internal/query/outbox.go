@@ -36,9 +36,6 @@ type OutboxOrder struct {
 	Drop    bool             `json:"drop,omitempty"`
 }
 
-// To implements [Order].
-func (o OutboxOrder) To() messages.ChatKey { return o.ChatKey }
-
 // OutboxResult is the result of an [OutboxOrder].
 type OutboxResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
