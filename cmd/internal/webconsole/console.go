@@ -92,7 +92,7 @@ func (c *console) api(w http.ResponseWriter, r *http.Request) {
 
 // answer has the route of package control answer.
 func (c *console) answer(w http.ResponseWriter, r *http.Request, route row, role web.Role) {
-	_, path, _ := strings.Cut(route.control, " ")
+	path := "/control/" + r.PathValue("path")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(control.Within(path) + sendWithin)) // only a test's recorder has none
 	inner := r.WithContext(r.Context())
 	inner.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
@@ -123,9 +123,12 @@ func (d *document) Write(b []byte) (int, error) { return d.body.Write(b) }
 func (d *document) narrow(to view) {
 	var doc any = map[string]string{"error": strings.ToLower(http.StatusText(d.code))}
 	if d.code == http.StatusOK {
-		var err error
-		if doc, err = to(d.body.Bytes()); err != nil {
+		dec := json.NewDecoder(&d.body)
+		dec.UseNumber() // as the document has them
+		if err := dec.Decode(&doc); err != nil {
 			d.code, doc = http.StatusInternalServerError, map[string]string{"error": "the answer cannot be read"}
+		} else {
+			doc = to.of(doc)
 		}
 	}
 	raw, err := json.Marshal(doc)

@@ -1,77 +1,50 @@
 package webconsole
 
-import (
-	"encoding/json"
-	"strings"
-	"time"
-
-	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/messages"
-)
-
-// row is one route of the table.
+// row is one route of the table. The route of package control with the same path answers it.
 type row struct {
-	control string // the route of package control that answers
-	viewer  view   // what a viewer gets of the answer; nil if the route is not for viewers
-	etag    bool   // readers who have the answer already get no other copy
+	viewer view // what a viewer gets of the answer; nil if the route is not for viewers
+	etag   bool // readers who have the answer already get no other copy
 }
 
-// view makes of a document what viewers may see of it.
-type view func(doc []byte) (any, error)
+// view are the members of a document that viewers may see, or of each of its elements if it is a list. Without members
+// it is seen as it is.
+type view map[string]view
 
-// whole shows viewers the document as it is.
-func whole(doc []byte) (any, error) { return json.RawMessage(doc), nil }
-
-// part shows viewers those members of the document that T has.
-func part[T any](doc []byte) (any, error) {
-	var out T
-	err := json.Unmarshal(doc, &out)
-	return out, err
-}
-
-// chatLine is what viewers see of a [query.ChatLine].
-type chatLine struct {
-	ChatKey   messages.ChatKey `json:"chatKey"`
-	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
-	Paused    bool             `json:"paused,omitempty"`
-	Running   bool             `json:"running,omitempty"`
-}
-
-// chatCounts is what viewers see of a [query.ChatDocument].
-type chatCounts struct {
-	ChatKey messages.ChatKey `json:"chatKey"`
-	Running bool             `json:"running"`
-	Paused  bool             `json:"paused,omitempty"`
-	Counts  platform.Counts  `json:"counts"`
-	Model   string           `json:"model,omitempty"`
-	Effort  string           `json:"effort,omitempty"`
+// members are members that are seen as they are.
+func members(names ...string) view {
+	out := view{}
+	for _, name := range names {
+		out[name] = nil
+	}
+	return out
 }
 
 // answer is what viewers see of an answer of ask: of a failure not the words, which may have names in them.
-type answer[T any] struct {
-	Failure *struct {
-		Code int `json:"code"`
-	} `json:"failure,omitempty"`
-	Value *T `json:"value,omitempty"`
-}
+func answer(value view) view { return view{"failure": members("code"), "value": value} }
 
-// usage is what viewers see of the value of ask/usage: not who used how much.
-type usage struct {
-	Usage []struct {
-		Day          string           `json:"day"`
-		ChatKey      messages.ChatKey `json:"chatKey"`
-		Model        string           `json:"model"`
-		Work         string           `json:"work,omitempty"`
-		Calls        int              `json:"calls"`
-		InputTokens  int64            `json:"inputTokens"`
-		CachedTokens int64            `json:"cachedTokens"`
-		OutputTokens int64            `json:"outputTokens"`
-		Seconds      float64          `json:"seconds,omitempty"`
-		Characters   int64            `json:"characters,omitempty"`
-		USD          float64          `json:"usd"`
-	} `json:"usage"`
-	Limits json.RawMessage `json:"limits,omitempty"`
-	Today  string          `json:"today"`
+// of makes of a document what viewers may see of it.
+func (v view) of(doc any) any {
+	if len(v) == 0 {
+		return doc
+	}
+	switch doc := doc.(type) {
+	case []any:
+		for i, element := range doc {
+			doc[i] = v.of(element)
+		}
+		return doc
+	case map[string]any:
+		for name, value := range doc {
+			if of, ok := v[name]; ok {
+				doc[name] = of.of(value)
+			} else {
+				delete(doc, name)
+			}
+		}
+		return doc
+	default:
+		return nil
+	}
 }
 
 // table is the interface between the page and the server, at /console/api/. The documents are those that the command
@@ -120,14 +93,19 @@ type usage struct {
 // A refusal has a status other than 200 and {"error": words}. Those of the guard (401, 403 for foreign origins, 429)
 // have a code as error, and the words as message. Orders are sent as application/json.
 func table() map[string]row {
+	whole := members()
+	usage := members("limits", "today")
+	usage["usage"] = members("day", "chatKey", "model", "work", "calls", "inputTokens", "cachedTokens", "outputTokens", "seconds", "characters", "usd")
+	chat := members("chatKey", "running", "paused", "model", "effort")
+	chat["counts"] = members("accepted", "open", "fates", "outboxPending")
 	out := map[string]row{
-		"GET status":     {control: "GET /control/status", viewer: whole},
-		"GET gauges":     {control: "GET /control/gauges", viewer: whole},
-		"GET chats":      {control: "GET /control/chats", viewer: part[[]chatLine], etag: true},
-		"GET chat":       {control: "GET /control/chat", viewer: part[chatCounts]},
-		"GET ask/models": {control: "GET /control/ask/models", viewer: part[answer[json.RawMessage]]},
-		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: part[answer[usage]]},
-		"GET actors":     {control: "GET /control/actors", viewer: whole},
+		"GET status":     {viewer: whole},
+		"GET gauges":     {viewer: whole},
+		"GET chats":      {viewer: members("chatKey", "updatedAt", "paused", "running"), etag: true},
+		"GET chat":       {viewer: chat},
+		"GET ask/models": {viewer: answer(whole)},
+		"GET ask/usage":  {viewer: answer(usage)},
+		"GET actors":     {viewer: whole},
 	}
 	for _, route := range []string{
 		"GET follow", "GET search", "GET approvals", "POST approvals", "GET grants", "POST grants", "GET outbox", "POST outbox",
@@ -136,8 +114,7 @@ func table() map[string]row {
 		"GET ask/doctor", "GET ask/doctor-online", "GET ask/config-check", "GET ask/config-show", "GET ask/models-check", "GET ask/bots",
 		"GET ask/tasks", "GET ask/memories", "GET ask/memory", "GET ask/people", "GET ask/skills", "GET ask/log", "GET ask/archives",
 	} {
-		method, path, _ := strings.Cut(route, " ")
-		out[route] = row{control: method + " /control/" + path}
+		out[route] = row{}
 	}
 	return out
 }
