@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 )
 
 // The clients that have to understand the host, as installed by
@@ -187,7 +189,7 @@ func needBrowser(t *testing.T) string {
 			return found
 		}
 	}
-	missing(t, "no Chromium is installed")
+	machinetest.Missing(t, "no Chromium is installed")
 	return ""
 }
 
@@ -217,7 +219,7 @@ func needNode(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		missing(t, "node is not installed")
+		machinetest.Missing(t, "node is not installed")
 	}
 	need(t, filepath.Join("testdata", "e2e", "node_modules", "ai", "package.json"))
 	return node
@@ -227,17 +229,8 @@ func needNode(t *testing.T) string {
 func need(t *testing.T, file string) {
 	t.Helper()
 	if _, err := os.Stat(file); err != nil {
-		missing(t, "npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
+		machinetest.Missing(t, "npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
 	}
-}
-
-// missing leaves the test out, unless everything is required.
-func missing(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("REQUIRE_ALL") == "1" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
 }
 
 // words is what a person wrote, apart from the header that the host puts before it.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/jail"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
@@ -50,10 +51,7 @@ func Main(m *testing.M, create func() Checker) {
 func Need(t *testing.T, s Checker) Checker {
 	t.Helper()
 	if err := s.Check(t.Context()); err != nil {
-		if os.Getenv("REQUIRE_ALL") == "1" {
-			t.Fatalf("REQUIRE_ALL=1: %v", err)
-		}
-		t.Skipf("%v", err)
+		machinetest.Missing(t, err.Error())
 	}
 	return s
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
@@ -27,25 +28,16 @@ func npmServer(t *testing.T, name string, args ...string) Server {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		missing(t, "node is not installed")
+		machinetest.Missing(t, "node is not installed")
 	}
 	script, err := filepath.Abs(npm + "server-" + name + "/dist/index.js")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(script); err != nil {
-		missing(t, "npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
+		machinetest.Missing(t, "npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
 	}
 	return Server{Name: name, Command: node, Args: append([]string{script}, args...), Timeout: time.Minute, Shown: name}
-}
-
-// missing leaves the test out, unless everything is required.
-func missing(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("REQUIRE_ALL") == "1" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
 }
 
 // mustCall calls a tool that is offered.
@@ -181,10 +173,10 @@ func TestEverythingServerOverHTTP(t *testing.T) {
 	s := npmServer(t, "everything", "streamableHttp")
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {
-		missing(t, "unshare is not installed")
+		machinetest.Missing(t, "unshare is not installed")
 	}
 	if out, err := exec.CommandContext(t.Context(), unshare, "-r", "-n", "true").CombinedOutput(); err != nil {
-		missing(t, "no network can be made for the server: "+string(out))
+		machinetest.Missing(t, "no network can be made for the server: "+string(out))
 	}
 	socket := filepath.Join(t.TempDir(), "s")
 	cmd := exec.CommandContext(t.Context(), unshare, "-r", "-n", s.Command, "--input-type=module", "-e", fmt.Sprintf(bridge, socket, s.Args[0]))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/landlock"
@@ -39,7 +40,7 @@ func walls(t *testing.T) []sandbox.Sandbox {
 		switch err := s.Check(t.Context()); {
 		case err == nil:
 			out = append(out, s)
-		case os.Getenv("REQUIRE_ALL") != "":
+		case machinetest.Required():
 			t.Fatalf("%s is required: %v", s.Name(), err)
 		default:
 			t.Logf("not with %s: %v", s.Name(), err)

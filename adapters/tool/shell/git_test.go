@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 )
 
@@ -47,10 +48,7 @@ func (h *hostile) git(dir string, args ...string) string {
 func newHostile(t *testing.T, dir string) *hostile {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("REQUIRE_ALL") != "" {
-			t.Fatal("git is required and not there")
-		}
-		t.Skip("git is not there")
+		machinetest.Missing(t, "git is not there")
 	}
 	h := &hostile{t: t, dir: dir, markers: filepath.Join(dir, "markers")}
 	if err := os.MkdirAll(h.markers, 0o777); err != nil {

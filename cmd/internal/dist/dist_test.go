@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 )
 
 func TestTarDependsOnItsArguments(t *testing.T) {
@@ -155,10 +157,7 @@ func published(t *testing.T, spoil func(files map[string][]byte)) string {
 func TestInstallScript(t *testing.T) {
 	for _, tool := range []string{"curl", "tar", "sed", "sha256sum"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("REQUIRE_ALL") == "1" {
-				t.Fatalf("no %s, and REQUIRE_ALL=1", tool)
-			}
-			t.Skipf("no %s", tool)
+			machinetest.Missing(t, "no "+tool)
 		}
 	}
 	archive := fmt.Sprintf("sma_1.2.3_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
@@ -201,10 +200,7 @@ func TestInstallScript(t *testing.T) {
 func TestShellScripts(t *testing.T) {
 	check, err := exec.LookPath("shellcheck")
 	if err != nil {
-		if os.Getenv("REQUIRE_ALL") == "1" {
-			t.Fatal("no shellcheck, and REQUIRE_ALL=1")
-		}
-		t.Skip("no shellcheck")
+		machinetest.Missing(t, "no shellcheck")
 	}
 	if out, err := exec.CommandContext(t.Context(), check, "install.sh", "debian/postinst", "debian/prerm", "debian/postrm").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 )
 
 // target is one expression of docs/examples/prometheus/dashboard.json.
@@ -131,10 +133,8 @@ func needProm(t *testing.T, name string) string {
 	case err == nil:
 	case !errors.Is(err, exec.ErrNotFound):
 		t.Fatal(err)
-	case os.Getenv("REQUIRE_ALL") == "1":
-		t.Fatalf("%s is missing: make bin/%s", name, name)
 	default:
-		t.Skipf("%s is missing: make bin/%s", name, name)
+		machinetest.Missing(t, name+" is missing: make bin/"+name)
 	}
 	return file
 }

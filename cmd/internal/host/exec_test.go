@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
@@ -28,7 +29,7 @@ func inSandboxes(t *testing.T, do func(t *testing.T, box string)) {
 		switch _, _, err := sandboxes.New(box).Check(t.Context()); {
 		case err == nil:
 			t.Run(box, func(t *testing.T) { do(t, box) })
-		case os.Getenv("REQUIRE_ALL") != "":
+		case machinetest.Required():
 			t.Fatalf("%s is required: %v", box, err)
 		default:
 			t.Logf("not with %s: %v", box, err)

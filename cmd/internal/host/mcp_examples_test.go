@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/landlock"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
@@ -80,10 +81,7 @@ func TestMCPExamples(t *testing.T) {
 					t.Skip("uv is not installed, and there is no package of it for a bare machine")
 				}
 				if name != "time" && registry == "" {
-					if os.Getenv("REQUIRE_ALL") != "" {
-						t.Fatal("npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
-					}
-					t.Skip("npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
+					machinetest.Missing(t, "npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
 				}
 				runExample(t, box, dir, file, registry, calls)
 			})

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 )
 
 // Browser is a headless Chromium. It ends with the test that started it.
@@ -57,10 +59,7 @@ func find(tb testing.TB) string {
 			return found
 		}
 	}
-	if os.Getenv("REQUIRE_ALL") == "1" {
-		tb.Fatal("no Chromium, and REQUIRE_ALL=1")
-	}
-	tb.Skip("no Chromium on this machine")
+	machinetest.Missing(tb, "no Chromium on this machine")
 	return ""
 }
 
