@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -24,13 +23,12 @@ const testKey = "test-chat-1"
 type bench struct {
 	*Store
 	dir string
-	reg *prometheus.Registry
 }
 
 func newBench(t *testing.T, o Options) *bench {
 	t.Helper()
-	b := &bench{dir: filepath.Join(t.TempDir(), "state"), reg: prometheus.NewRegistry()}
-	o.Dir, o.Registerer = b.dir, b.reg
+	b := &bench{dir: filepath.Join(t.TempDir(), "state")}
+	o.Dir = b.dir
 	b.Store = openStore(t, o)
 	return b
 }

@@ -135,12 +135,8 @@ func newStore(o Options) (*Store, error) {
 		return nil, errors.New("open store: no folder given")
 	}
 	o.defaults()
-	m, err := newMetrics(o.Registerer)
-	if err != nil {
-		return nil, err
-	}
 	return &Store{
-		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, metrics: m, files: descriptors.New(o.FS, o.OpenFiles),
+		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, metrics: newMetrics(o.Registerer), files: descriptors.New(o.FS, o.OpenFiles),
 		padding: bytes.Repeat([]byte{linefile.Padding}, 16<<10),
 		slots:   make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },
