@@ -17,6 +17,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
@@ -73,7 +74,12 @@ func (f *files) add(key messages.ChatKey, entries []runlog.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := appendLines(path, lines); err != nil {
+	file, err := document.OpenLines(path)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(lines)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	if len(f.lines) >= maxCounted {
@@ -160,36 +166,6 @@ func load(path string) ([]runlog.Entry, error) {
 		}
 	}
 	return out, nil
-}
-
-// appendLines writes lines at the end of a file, on lines of their own even if the last one is incomplete.
-func appendLines(path string, lines []byte) (err error) {
-	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND
-	file, err := os.OpenFile(path, flags, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			file, err = os.OpenFile(path, flags, 0o600)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if size := info.Size(); size > 0 {
-		var last [1]byte
-		if _, err := file.ReadAt(last[:], size-1); err != nil {
-			return err
-		}
-		if last[0] != '\n' {
-			lines = append([]byte{'\n'}, lines...)
-		}
-	}
-	_, err = file.Write(lines)
-	return err
 }
 
 // The most that a summary keeps of its runs.

@@ -144,6 +144,31 @@ func (d Disk) SyncDir(dir string) error {
 	})
 }
 
+// OpenLines opens a file of lines to append to, and makes its folder if necessary. If a crash or a full disk has cut the
+// last line, the next one does not continue it. Nothing is fsynced.
+func OpenLines(path string) (*os.File, error) {
+	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND
+	f, err := os.OpenFile(path, flags, fileMode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), dirMode); err == nil {
+			f, err = os.OpenFile(path, flags, fileMode)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	last := []byte{'\n'}
+	if end, err := f.Seek(0, io.SeekEnd); err == nil && end > 0 {
+		_, _ = f.ReadAt(last, end-1) // If it cannot be read, the line counts as complete.
+	}
+	if last[0] != '\n' {
+		if _, err := f.Write([]byte{'\n'}); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, nil
+}
+
 // ErrTooLong is wrapped by errors of files that are longer than the caller allows.
 var ErrTooLong = errors.New("the file is too long")
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -41,27 +41,13 @@ type dayFile struct {
 // has reports whether the file of a day is open.
 func (d *dayFile) has(day string) bool { return d.file != nil && d.day == day }
 
-// open creates or continues the file of a day. The previous file must be closed. If a crash or a full disk has cut the
-// last line, the next one does not continue it.
+// open creates or continues the file of a day. The previous file must be closed.
 func (d *dayFile) open(day string) error {
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return err
+	f, err := document.OpenLines(filepath.Join(d.dir, d.prefix+day+".jsonl"))
+	if err == nil {
+		d.file, d.day = f, day
 	}
-	f, err := os.OpenFile(filepath.Join(d.dir, d.prefix+day+".jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	last := []byte{'\n'}
-	if end, err := f.Seek(0, io.SeekEnd); err == nil && end > 0 {
-		_, _ = f.ReadAt(last, end-1) // if it cannot be read, the line counts as complete
-	}
-	if last[0] != '\n' {
-		if _, err := f.Write([]byte{'\n'}); err != nil {
-			return errors.Join(err, f.Close())
-		}
-	}
-	d.file, d.day = f, day
-	return nil
+	return err
 }
 
 // Log writes .ship/logs/<UTC date>.jsonl. [Log.Add] may be called concurrently.
