@@ -63,7 +63,6 @@ type Ledger struct {
 
 	file    *os.File
 	fileDay string
-	torn    bool // the last line of the file may be incomplete
 	pending []byte
 	timer   *time.Timer // until pending is written
 	closed  bool

@@ -19,6 +19,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/window"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // Call says what a call of a model is for.
@@ -225,15 +226,11 @@ func (l *Ledger) create(day string) error {
 	if err := l.shut(); err != nil {
 		l.failed(err)
 	}
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return fmt.Errorf("record the use of models: %w", err)
-	}
-	f, err := os.OpenFile(fileOf(l.dir, day), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := document.OpenLines(fileOf(l.dir, day))
 	if err != nil {
 		return fmt.Errorf("record the use of models: %w", err)
 	}
-	info, err := f.Stat()
-	l.file, l.fileDay, l.torn = f, day, err != nil || info.Size() > 0 // a process may have been killed in the middle of a line
+	l.file, l.fileDay = f, day
 	return nil
 }
 
@@ -247,15 +244,10 @@ func (l *Ledger) flush() error {
 		return nil
 	}
 	lines := l.pending
-	if l.torn {
-		lines = append([]byte{'\n'}, lines...)
-	}
 	l.pending = l.pending[:0]
 	if _, err := l.file.Write(lines); err != nil {
-		l.torn = true
-		return fmt.Errorf("record the use of models: %w", err)
+		return fmt.Errorf("record the use of models: %w", errors.Join(err, l.shut())) // the next line opens the file again
 	}
-	l.torn = false
 	return nil
 }
 
