@@ -23,11 +23,10 @@ import (
 // chat serves POST /api/chat. The response is the assistant message that first sees the turn, as a
 // UI message stream. If the client prefers `respond-async`, it is 202 as soon as the turn is
 // durable.
-func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
+func (p *Platform) chat(w http.ResponseWriter, r *http.Request) *respond.Problem {
 	body, refusal := readJSON(w, r)
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	req, refusal := request.ParseChat(body)
 	if refusal == nil {
@@ -37,48 +36,44 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 		req.Ingress, refusal = request.KeyOf(r)
 	}
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	key, refusal := p.chatKey(req.ID)
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	// Watch before sending, so that no frame of the answer is missed.
 	frames, err := p.live.Watch(ctx, key)
 	if err != nil {
-		p.fail(w, r, key, "watch", err)
-		return
+		return p.problem(r.Context(), key, "watch", err)
 	}
 	t, refusal := p.take(ctx, key, req)
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	if strings.Contains(r.Header.Get("Prefer"), "respond-async") {
 		w.Header().Set("Preference-Applied", "respond-async")
 		respond.JSON(w, http.StatusAccepted, t.wire())
-		return
+		return nil
 	}
 	if refusal := p.tooLate(ctx, key, t, req.Last); refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	s := p.openStream(w, readerOfChat(r, req.ID))
 	p.metrics.streams.Inc()
 	defer p.metrics.streams.Dec()
-	if t.said != nil {
-		p.finish(r, key, s, s.say(*t.said))
-		return
+	switch {
+	case t.said != nil:
+		err = s.say(*t.said)
+	case t.turn == "":
+		err = p.continued(ctx, s, key, frames, t)
+	default:
+		err = p.answer(ctx, s, key, frames, t.turn)
 	}
-	if t.turn == "" {
-		p.finish(r, key, s, p.continued(ctx, s, key, frames, t))
-		return
-	}
-	p.finish(r, key, s, p.answer(ctx, s, key, frames, t.turn))
+	p.finish(r, key, s, err)
+	return nil
 }
 
 // accepted is the outcome of a request.
@@ -367,8 +362,4 @@ func (p *Platform) problem(ctx context.Context, key messages.ChatKey, what strin
 			slog.String("operation", what), slog.String("error", err.Error()))
 	}
 	return refusal
-}
-
-func (p *Platform) fail(w http.ResponseWriter, r *http.Request, key messages.ChatKey, what string, err error) {
-	p.problem(r.Context(), key, what, err).Write(w)
 }

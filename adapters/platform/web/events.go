@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -40,21 +41,14 @@ type wireEvent struct {
 // the chat's view, of kind view; then come its frames. A start frame carries the turns that it
 // makes visible. A frame that repeats part of the view changes nothing, because messages are
 // identified by their ids.
-func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
-	key, refusal := p.chatKey(r.PathValue("id"))
-	if refusal != nil {
-		refusal.Write(w)
-		return
-	}
+func (p *Platform) events(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
 	frames, err := p.live.Watch(r.Context(), key)
 	if err != nil {
-		p.fail(w, r, key, "watch", err)
-		return
+		return p.problem(r.Context(), key, "watch", err)
 	}
 	view, refusal := p.look(r.Context(), key)
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	s := p.openStream(w, readerOfChat(r, r.PathValue("id")))
 	p.metrics.streams.Inc()
@@ -65,10 +59,10 @@ func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
 			return false, s.event(p.wire(r.Context(), key, fr))
 		}})
 	}
-	if errors.Is(err, errUnwatched) {
-		return // the chat was passivated: nothing was missed, and readers may watch again
+	if !errors.Is(err, errUnwatched) { // then the chat was passivated: nothing was missed, and readers may watch again
+		p.finish(r, key, s, err)
 	}
-	p.finish(r, key, s, err)
+	return nil
 }
 
 // event sends any value as one server-sent event.

@@ -48,15 +48,13 @@ type executeCall struct {
 // execute serves POST /api/execute: one turn of an api chat, and its answer once the run has ended.
 // A repeated messageId (or Idempotency-Key) returns the first result; other words with it are refused. Disconnecting does not stop
 // the run; a request with the same id later returns its result.
-func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
+func (p *Platform) execute(w http.ResponseWriter, r *http.Request) *respond.Problem {
 	if value(p.opts.APIToken) == "" {
-		respond.Refused(http.StatusNotFound, "no_route", "The API is off. It needs a token in adapters.api.token.").Write(w)
-		return
+		return respond.Refused(http.StatusNotFound, "no_route", "The API is off. It needs a token in adapters.api.token.")
 	}
 	in, refusal := p.executeInbound(w, r)
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(r.Context())
@@ -66,14 +64,14 @@ func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 		result, refusal = p.run(ctx, in)
 	}
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	if result.State == turnFailed && respond.ReadsChinese(r) {
 		result.Error = p.failureText(result.Reason, true)
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
 	respond.JSON(w, http.StatusOK, result)
+	return nil
 }
 
 func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platform.Inbound, *respond.Problem) {

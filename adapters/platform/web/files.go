@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -50,19 +51,12 @@ type Files interface {
 
 // upload serves POST /api/chat/{id}/files?name=…: the body is the file. The response is the part by
 // which a message then refers to it.
-func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
-	key, refusal := p.chatKey(r.PathValue("id"))
-	if refusal == nil {
-		refusal = p.takesFiles()
+func (p *Platform) upload(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
+	if refusal := p.takesFiles(); refusal != nil {
+		return refusal
 	}
-	if refusal != nil {
-		refusal.Write(w)
-		return
-	}
-	limit := p.opts.Files.Limit()
-	if r.ContentLength > limit {
-		p.fileTooLarge().Write(w)
-		return
+	if r.ContentLength > p.opts.Files.Limit() {
+		return p.fileTooLarge()
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // fails only with a test's recorder
@@ -71,8 +65,7 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 	stored, err := p.opts.Files.Keep(r.Context(), key, name, r.Body)
 	_ = rc.SetReadDeadline(time.Time{})
 	if err != nil {
-		p.fileProblem(r.Context(), key, err).Write(w)
-		return
+		return p.fileProblem(r.Context(), key, err)
 	}
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	respond.JSON(w, http.StatusOK, struct {
@@ -81,45 +74,57 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 		Filename  string `json:"filename,omitempty"`
 		URL       string `json:"url"`
 	}{"file", mediaType(kind), name, request.FileURL(r.PathValue("id"), stored)})
+	return nil
 }
 
 // file serves GET /api/chat/{id}/files/{file}: a file of the chat. A file that the agent sent is in
 // a folder of its own and keeps its own name. Browsers display pictures and only save anything
 // else.
-func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
-	key, refusal := p.chatKey(r.PathValue("id"))
-	if refusal != nil {
-		refusal.Write(w)
-		return
-	}
+func (p *Platform) file(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
 	if p.opts.Files == nil {
-		respond.NotFound().Write(w)
-		return
+		return respond.NotFound()
 	}
 	name, how := r.PathValue("file"), "attachment"
 	stored := name
 	if folder := r.PathValue("folder"); folder != "" {
 		stored, how = folder+"/"+name, mime.FormatMediaType(how, map[string]string{"filename": name})
 	}
-	f, err := p.opts.Files.Open(key, stored)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		respond.NotFound().Write(w)
-		return
-	case err != nil:
-		p.fail(w, r, key, "file", err)
-		return
-	}
-	defer f.Close() //nolint:errcheck // only read from
 	kind := "application/octet-stream"
 	if shown := map[string]string{".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp"}[strings.ToLower(path.Ext(name))]; shown != "" {
 		kind, how = shown, "inline"
 	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Disposition", how)
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	header := map[string]string{"Content-Type": kind, "Content-Disposition": how, "Content-Security-Policy": "default-src 'none'; sandbox"}
+	return p.serveFile(w, r, key, header, func() (*os.File, error) { return p.opts.Files.Open(key, stored) })
+}
+
+// voice serves GET /api/chat/{id}/voice/{file}: a voice message that the model spoke in the chat.
+// It serves no other file of the chat.
+func (p *Platform) voice(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
+	if p.opts.Voice == nil {
+		return respond.NotFound()
+	}
+	name := r.PathValue("file")
+	kind := map[string]string{".opus": "audio/ogg", ".mp3": "audio/mpeg", ".wav": "audio/wav"}[path.Ext(name)]
+	header := map[string]string{"Content-Type": cmp.Or(kind, "application/octet-stream"), "Content-Disposition": "inline"}
+	return p.serveFile(w, r, key, header, func() (*os.File, error) { return p.opts.Voice(key, name) })
+}
+
+// serveFile serves a file of a chat with a header.
+func (p *Platform) serveFile(w http.ResponseWriter, r *http.Request, key messages.ChatKey, header map[string]string, open func() (*os.File, error)) *respond.Problem {
+	f, err := open()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return respond.NotFound()
+	case err != nil:
+		return p.problem(r.Context(), key, "file", err)
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	for name, value := range header {
+		w.Header().Set(name, value)
+	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(fileTime)) // as above
 	http.ServeContent(w, r, "", time.Time{}, f)
+	return nil
 }
 
 func (p *Platform) takesFiles() *respond.Problem {

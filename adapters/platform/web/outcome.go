@@ -143,24 +143,17 @@ type outcomeReply struct {
 // outcome serves GET /api/chat/{id}/outcome?turn=…: the outcome of a message, once it is known. The
 // outcome of a decision is that of the run that it continued. A message that is not in the history,
 // such as a command for the host, has none: 410.
-func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
-	key, refusal := p.chatKey(r.PathValue("id"))
-	if refusal != nil {
-		refusal.Write(w)
-		return
-	}
+func (p *Platform) outcome(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	frames, err := p.live.Watch(ctx, key)
 	if err != nil {
-		p.problem(ctx, key, "watch", err).Write(w)
-		return
+		return p.problem(ctx, key, "watch", err)
 	}
 	result, refusal := p.await(ctx, key, frames, r.URL.Query().Get("turn"))
 	if refusal != nil {
-		refusal.Write(w)
-		return
+		return refusal
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
 	reply := outcomeReply{outcome: result.outcome, Text: result.Output}
@@ -171,6 +164,7 @@ func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
 		reply.Error = p.failureText(result.Reason, respond.ReadsChinese(r))
 	}
 	respond.JSON(w, http.StatusOK, reply)
+	return nil
 }
 
 // await waits until the outcome of a turn is known. If the watch ends early (a passivated chat, a

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -30,7 +31,7 @@ func suggestions(r *http.Request, about Info) []string {
 }
 
 // info serves GET /api/info.
-func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
+func (p *Platform) info(w http.ResponseWriter, r *http.Request) *respond.Problem {
 	var about Info
 	if p.opts.Info != nil {
 		about = p.opts.Info()
@@ -42,13 +43,14 @@ func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
 		Suggestions []string `json:"suggestions"`
 		Commands    []hint   `json:"commands"`
 	}{about, p.opts.Platform, value(p.opts.Token) != "", suggestions(r, about), p.hints(respond.ReadsChinese(r))})
+	return nil
 }
 
 // MostListed is how many chats can be listed at once. Each must be read for its title.
 const MostListed = 1000
 
 // chats serves GET /api/chats: the newest fifty, or as many as the parameter limit says.
-func (p *Platform) chats(w http.ResponseWriter, r *http.Request) {
+func (p *Platform) chats(w http.ResponseWriter, r *http.Request) *respond.Problem {
 	list := []ChatSummary{}
 	if p.opts.Chats != nil {
 		most, err := strconv.Atoi(r.URL.Query().Get("limit"))
@@ -57,45 +59,39 @@ func (p *Platform) chats(w http.ResponseWriter, r *http.Request) {
 		}
 		found, err := p.opts.Chats(r.Context(), min(most, MostListed))
 		if err != nil {
-			p.fail(w, r, "", "chats", err)
-			return
+			return p.problem(r.Context(), "", "chats", err)
 		}
 		list = append(list, found...)
 	}
 	respond.JSON(w, http.StatusOK, list)
+	return nil
 }
 
-// viewOf loads the chat in the path, or responds with the reason of the failure.
-func (p *Platform) viewOf(w http.ResponseWriter, r *http.Request) (platform.ChatView, bool) {
-	key, refusal := p.chatKey(r.PathValue("id"))
-	if refusal != nil {
-		refusal.Write(w)
-		return platform.ChatView{}, false
-	}
+// viewOf loads a chat, which exists from its first message on.
+func (p *Platform) viewOf(r *http.Request, key messages.ChatKey) (platform.ChatView, *respond.Problem) {
 	view, err := p.live.History(r.Context(), key)
-	if err != nil {
-		p.fail(w, r, key, "history", err)
-		return platform.ChatView{}, false
+	switch {
+	case err != nil:
+		return view, p.problem(r.Context(), key, "history", err)
+	case len(view.Messages) == 0 && !request.IsBusy(view):
+		return view, respond.NotFound()
 	}
-	if len(view.Messages) == 0 && !request.IsBusy(view) {
-		respond.NotFound().Write(w) // a chat exists from its first message on
-		return platform.ChatView{}, false
-	}
-	return view, true
+	return view, nil
 }
 
 // history serves GET /api/chat/{id}: what a client of the AI SDK starts with. It leaves out the
 // message in progress, which resuming provides as a whole, and includes pending turns.
-func (p *Platform) history(w http.ResponseWriter, r *http.Request) {
-	view, ok := p.viewOf(w, r)
-	if !ok {
-		return
+func (p *Platform) history(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
+	view, refusal := p.viewOf(r, key)
+	if refusal != nil {
+		return refusal
 	}
 	list := view.Messages
 	if n := len(list); view.Running && n > 0 && list[n-1].Role == uimessage.RoleAssistant {
 		list = list[:n-1]
 	}
 	respond.JSON(w, http.StatusOK, fetchable(r, r.PathValue("id"), slices.Concat([]uimessage.Message{}, shown(list), view.Waiting)))
+	return nil
 }
 
 // wireView is a chat in the encoding for readers of frames.
@@ -117,20 +113,17 @@ func newWireView(v platform.ChatView) wireView {
 }
 
 // view serves GET /api/chat/{id}/view: history, pending turns and whether a run is in progress.
-func (p *Platform) view(w http.ResponseWriter, r *http.Request) {
-	if view, ok := p.viewOf(w, r); ok {
+func (p *Platform) view(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
+	view, refusal := p.viewOf(r, key)
+	if refusal == nil {
 		respond.JSON(w, http.StatusOK, newWireView(view))
 	}
+	return refusal
 }
 
 // stop serves POST /api/chat/{id}/stop. With {"all": true} or ?all=1 it also drops the pending
 // turns.
-func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
-	key, refusal := p.chatKey(r.PathValue("id"))
-	if refusal != nil {
-		refusal.Write(w)
-		return
-	}
+func (p *Platform) stop(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
 	all := r.URL.Query().Get("all") == "1"
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		body, refusal := readJSON(w, r)
@@ -141,43 +134,38 @@ func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 			refusal = respond.BadRequest("bad_json", "The body is {\"all\": true} or empty.")
 		}
 		if refusal != nil {
-			refusal.Write(w)
-			return
+			return refusal
 		}
 		all = all || in.All
 	}
 	stopped, err := p.live.Stop(r.Context(), key, p.opts.Owner, all)
 	if err != nil {
-		p.fail(w, r, key, "stop", err)
-		return
+		return p.problem(r.Context(), key, "stop", err)
 	}
 	respond.JSON(w, http.StatusOK, map[string]bool{"stopped": stopped})
+	return nil
 }
 
 // resume serves GET /api/chat/{id}/stream: the message in progress from its first chunk, then live.
 // It is preceded by complete messages whose streams were cut less than a minute ago, or less than a
 // minute before the end of the message. The response is 204 if there is nothing to send.
-func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
-	key, refusal := p.chatKey(r.PathValue("id"))
-	if refusal != nil {
-		refusal.Write(w)
-		return
-	}
+func (p *Platform) resume(w http.ResponseWriter, r *http.Request, key messages.ChatKey) *respond.Problem {
 	frames, err := p.live.Watch(r.Context(), key)
+	if errors.Is(err, platform.ErrNotFound) { // like an idle chat
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	if err != nil {
-		p.resumeFailed(w, r, key, err)
-		return
+		return p.problem(r.Context(), key, "watch", err)
 	}
 	view, refusal := p.look(r.Context(), key)
-	switch {
-	case refusal != nil:
-		refusal.Write(w)
-		return
+	if refusal != nil {
+		return refusal
 	}
 	late := missed(view, p.cuts.take(key), time.Now())
 	if len(late) == 0 && !request.IsBusy(view) {
 		w.WriteHeader(http.StatusNoContent)
-		return
+		return nil
 	}
 	s := p.openStream(w, readerOfChat(r, r.PathValue("id")))
 	p.metrics.streams.Inc()
@@ -187,6 +175,7 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 		err = p.followUp(r.Context(), s, key, frames, &follow.Follower{})
 	}
 	p.finish(r, key, s, err)
+	return nil
 }
 
 // again sends complete messages one after the other; clients begin a new one at each start. Only
@@ -210,15 +199,6 @@ func (p *Platform) again(s *stream, key messages.ChatKey, late []uimessage.Messa
 		}
 	}
 	return nil
-}
-
-// resumeFailed responds to an unknown chat as it does to an idle one.
-func (p *Platform) resumeFailed(w http.ResponseWriter, r *http.Request, key messages.ChatKey, err error) {
-	if refusal := p.problem(r.Context(), key, "watch", err); refusal.Status != http.StatusNotFound {
-		refusal.Write(w)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // answerOf finds the message that first saw a turn. done is false while that message is in

@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // routes builds the handler: limits, then the guard, then the routes.
 func (p *Platform) routes() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, handle := range p.table() {
+	for pattern, serve := range p.table() {
 		if !forViewers(pattern) {
-			handle = p.notForViewers(handle)
+			serve = p.notForViewers(serve)
 		}
-		mux.HandleFunc(pattern, handle)
+		mux.HandleFunc(pattern, serve)
 	}
 	return p.outer(mux)
 }
@@ -45,10 +46,9 @@ func (p *Platform) notForViewers(next http.HandlerFunc) http.HandlerFunc {
 
 // console serves the console. What follows a chat there ends when the platform closes; an order is
 // carried out to its end.
-func (p *Platform) console(w http.ResponseWriter, r *http.Request) {
+func (p *Platform) console(w http.ResponseWriter, r *http.Request) *respond.Problem {
 	if p.opts.Console == nil || p.opts.Private {
-		noRoute(w, r)
-		return
+		return noRoute(w, r)
 	}
 	if r.Method == http.MethodGet {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -63,6 +63,27 @@ func (p *Platform) console(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(ctx)
 	}
 	p.opts.Console.ServeHTTP(w, r)
+	return nil
+}
+
+// handle serves a route by a function that returns why it refuses a request, if it does.
+func handle(serve func(http.ResponseWriter, *http.Request) *respond.Problem) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if refusal := serve(w, r); refusal != nil {
+			refusal.Write(w)
+		}
+	}
+}
+
+// ofChat is handle for the routes of a chat.
+func (p *Platform) ofChat(serve func(http.ResponseWriter, *http.Request, messages.ChatKey) *respond.Problem) http.HandlerFunc {
+	return handle(func(w http.ResponseWriter, r *http.Request) *respond.Problem {
+		key, refusal := p.chatKey(r.PathValue("id"))
+		if refusal != nil {
+			return refusal
+		}
+		return serve(w, r, key)
+	})
 }
 
 // table returns all routes.
@@ -74,35 +95,35 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"GET " + loginPath:            p.loginForm,
 		"POST " + loginPath:           p.login,
 		"POST /logout":                p.logout,
-		"GET /api/info":               p.info,
-		"GET /api/chats":              p.chats,
-		"POST /api/chat":              p.chat,
-		"GET /api/chat/{id}":          p.history,
-		"GET /api/chat/{id}/view":     p.view,
-		"GET /api/chat/{id}/outcome":  p.outcome,
-		"GET /api/chat/{id}/stream":   p.resume,
-		"GET /api/chat/{id}/events":   p.events,
-		"POST /api/chat/{id}/stop":    p.stop,
-		"PUT /api/chat/{id}/title":    p.rename,
-		"DELETE /api/chat/{id}":       p.forget,
-		"POST " + executePath:         p.execute,
-		"/api/":                       noRoute,
-		consolePath:                   p.console,
+		"GET /api/info":               handle(p.info),
+		"GET /api/chats":              handle(p.chats),
+		"POST /api/chat":              handle(p.chat),
+		"GET /api/chat/{id}":          p.ofChat(p.history),
+		"GET /api/chat/{id}/view":     p.ofChat(p.view),
+		"GET /api/chat/{id}/outcome":  p.ofChat(p.outcome),
+		"GET /api/chat/{id}/stream":   p.ofChat(p.resume),
+		"GET /api/chat/{id}/events":   p.ofChat(p.events),
+		"POST /api/chat/{id}/stop":    p.ofChat(p.stop),
+		"PUT /api/chat/{id}/title":    p.ofChat(p.rename),
+		"DELETE /api/chat/{id}":       p.ofChat(p.forget),
+		"POST " + executePath:         handle(p.execute),
+		"/api/":                       handle(noRoute),
+		consolePath:                   handle(p.console),
 		"GET /favicon.ico":            p.page.icon,
-		"GET /static/{dir}/{rest...}": noRoute,
+		"GET /static/{dir}/{rest...}": handle(noRoute),
 
-		"GET /api/chat/{id}/voice/{file}": p.voice,
-		"POST /api/chat/{id}/files":       p.upload,
-		"GET /api/chat/{id}/files/{file}": p.file,
+		"GET /api/chat/{id}/voice/{file}": p.ofChat(p.voice),
+		"POST /api/chat/{id}/files":       p.ofChat(p.upload),
+		"GET /api/chat/{id}/files/{file}": p.ofChat(p.file),
 
-		"GET /api/chat/{id}/files/{folder}/{file}": p.file,
+		"GET /api/chat/{id}/files/{folder}/{file}": p.ofChat(p.file),
 	}
 }
 
 func livez(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
 
-func noRoute(w http.ResponseWriter, _ *http.Request) {
-	respond.Refused(http.StatusNotFound, "no_route", "There is no such address here.").Write(w)
+func noRoute(http.ResponseWriter, *http.Request) *respond.Problem {
+	return respond.Refused(http.StatusNotFound, "no_route", "There is no such address here.")
 }
 
 // policy is what browsers may do with responses: nothing from other origins, no inline scripts, no
