@@ -123,12 +123,7 @@ func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t accepted
 
 // nothing streams only the fact that the message with this id is the last one.
 func (s *stream) nothing(id string) error {
-	if err := s.chunks([]uistream.Chunk{
-		uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{Reason: uistream.FinishStop},
-	}); err != nil {
-		return err
-	}
-	return s.text(uistream.Done)
+	return s.end(uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{Reason: uistream.FinishStop})
 }
 
 // take carries out the request.
@@ -196,25 +191,31 @@ func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req request.C
 // accept hands one inbound over and returns its turn, or the host's answer if it was for the host
 // alone.
 func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answer string, refusal *respond.Problem) {
+	res, refusal := p.handOver(ctx, in)
+	if refusal != nil || !res.Duplicate {
+		return cmp.Or(res.TurnID, in.TurnID), res.Answer, refusal
+	}
+	turn, decided, refusal := p.repeated(ctx, in)
+	if decided {
+		return in.TurnID, res.Answer, nil
+	}
+	return cmp.Or(turn, res.TurnID, in.TurnID), "", refusal
+}
+
+// handOver hands one inbound to the core.
+func (p *Platform) handOver(ctx context.Context, in platform.Inbound) (platform.Result, *respond.Problem) {
 	results := p.live.Accept(ctx, []platform.Inbound{in})
 	if len(results) != 1 {
-		return "", "", p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
+		return platform.Result{}, p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
 	}
 	res := results[0]
 	switch {
 	case res.Err != nil:
-		return "", "", p.problem(ctx, in.ChatKey, "accept", res.Err)
+		return res, p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", "", respond.Declined(res.Declined)
-	case res.Duplicate:
-		turn, decided, refusal := p.repeated(ctx, in)
-		if decided {
-			return in.TurnID, res.Answer, nil
-		}
-		return cmp.Or(turn, res.TurnID, in.TurnID), "", refusal
-	default:
-		return cmp.Or(res.TurnID, in.TurnID), res.Answer, nil
+		return res, respond.Declined(res.Declined)
 	}
+	return res, nil
 }
 
 // look returns the chat's view; a chat without messages gives an empty one.
@@ -318,27 +319,14 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 	if i < 0 {
 		return s.nothing(f.Message)
 	}
-	if err := s.chunks(f.Whole(view.Messages[i])); err != nil {
-		return err
-	}
-	return s.text(uistream.Done)
+	return s.end(f.Whole(view.Messages[i])...)
 }
 
 // whole sends a complete message.
-func (s *stream) whole(m uimessage.Message) error {
-	if err := s.chunks(new(follow.Follower).Whole(m)); err != nil {
-		return err
-	}
-	return s.text(uistream.Done)
-}
+func (s *stream) whole(m uimessage.Message) error { return s.end(new(follow.Follower).Whole(m)...) }
 
 // unseen ends the stream of a turn that got no answer, for example because it was stopped.
-func (s *stream) unseen() error {
-	if err := s.chunks([]uistream.Chunk{uistream.Abort{}}); err != nil {
-		return err
-	}
-	return s.text(uistream.Done)
-}
+func (s *stream) unseen() error { return s.end(uistream.Abort{}) }
 
 // finish ends a stream normally, or cuts it after an error.
 func (p *Platform) finish(r *http.Request, key messages.ChatKey, s *stream, err error) {

@@ -3,21 +3,17 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
-
-// maxCommand is the maximum length of a command's name.
-const maxCommand = 32
 
 // hostAnswer is a message from the host. It is not part of any history.
 type hostAnswer struct {
@@ -43,29 +39,13 @@ func (p *Platform) hints(chinese bool) []hint {
 	return out
 }
 
-// parseCommand parses "/name args"; in the name an at sign and what follows it are dropped.
+// parseCommand parses "/name args". A command that names a bot is for none here.
 func parseCommand(text string) (platform.Command, bool) {
-	text = strings.TrimSpace(text)
-	word, ok := strings.CutPrefix(text, "/")
-	if !ok {
+	name, bot, args, ok := botkit.ParseCommand(strings.TrimSpace(text))
+	if !ok || bot != "" {
 		return platform.Command{}, false
 	}
-	args := ""
-	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
-		word, args = word[:i], strings.TrimSpace(word[i:])
-	}
-	if word == "" || len(word) > maxCommand || strings.ContainsFunc(word, notInName) {
-		return platform.Command{}, false
-	}
-	out := platform.Command{Name: strings.ToLower(word), Args: args}
-	if out.Name == "stop" {
-		out.Args = strings.ToLower(args)
-	}
-	return out, true
-}
-
-func notInName(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+	return platform.Command{Name: name, Args: args}, true
 }
 
 // commandIn returns the command of a request that is nothing but a command. The host also answers
@@ -121,24 +101,14 @@ func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.C
 // command returns the host's answer to a command.
 func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platform.Command) (string, *respond.Problem) {
 	in.Kind, in.Command = platform.KindCommand, cmd
-	results := p.live.Accept(ctx, []platform.Inbound{in})
-	if len(results) != 1 {
-		return "", p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
-	}
-	switch res := results[0]; {
-	case res.Err != nil:
-		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
-	case res.Declined != "":
-		return "", respond.Declined(res.Declined)
-	case res.Duplicate:
-		view, refusal := p.look(ctx, in.ChatKey)
-		if refusal == nil {
+	res, refusal := p.handOver(ctx, in)
+	if refusal == nil && res.Duplicate {
+		var view platform.ChatView
+		if view, refusal = p.look(ctx, in.ChatKey); refusal == nil {
 			_, refusal = request.DecidedBefore(view, in)
 		}
-		return res.Answer, refusal
-	default:
-		return res.Answer, nil
 	}
+	return res.Answer, refusal
 }
 
 // executeCommand answers instructions that are a command. Otherwise both results are nil.
@@ -158,14 +128,11 @@ func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*e
 // say streams a message from the host.
 func (s *stream) say(a hostAnswer) error {
 	const block = "0"
-	if err := s.chunks([]uistream.Chunk{
+	return s.end(
 		uistream.Start{MessageID: uimessage.Some(a.id)},
 		uistream.TextStart{ID: block},
 		uistream.TextDelta{ID: block, Delta: a.text},
 		uistream.TextEnd{ID: block},
 		uistream.Finish{Reason: uistream.FinishStop},
-	}); err != nil {
-		return err
-	}
-	return s.text(uistream.Done)
+	)
 }

@@ -20,10 +20,7 @@ func (s *stream) anew() error {
 	if rec.Style.Chinese {
 		words = "模型的回答中途断开，正在重新生成。请刷新聊天查看。"
 	}
-	if err := s.chunks([]uistream.Chunk{uistream.Error{ErrorText: words}, uistream.Finish{Reason: uistream.FinishError}}); err != nil {
-		return err
-	}
-	return s.text(uistream.Done)
+	return s.end(uistream.Error{ErrorText: words}, uistream.Finish{Reason: uistream.FinishError})
 }
 
 // shown returns messages as people read them: those of failed runs end with the sentence that says

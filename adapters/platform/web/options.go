@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -115,42 +116,21 @@ var platformName = regexp.MustCompile(`^[a-z]+(@[A-Za-z0-9_.-]+)?$`)
 
 // withDefaults fills in defaults and validates the rest.
 func (o Options) withDefaults() (Options, error) {
-	if o.Platform == "" {
-		o.Platform = "web"
-	}
+	o.Platform = cmp.Or(o.Platform, "web")
 	if !platformName.MatchString(o.Platform) {
 		return o, errors.New("web: bad platform name")
 	}
 	if o.Live == nil {
 		return o, errors.New("web: Options.Live is missing")
 	}
-	if o.Listen == "" {
-		o.Listen = "127.0.0.1:3000"
-	}
-	if o.Owner.ID == "" {
-		o.Owner.ID = "owner"
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = 1 << 20
-	}
-	o.BodyTimeout = orDuration(o.BodyTimeout, 10*time.Second)
-	o.WriteTimeout = orDuration(o.WriteTimeout, 10*time.Second)
-	o.Heartbeat = orDuration(o.Heartbeat, 10*time.Second)
+	o.Listen, o.Owner.ID = cmp.Or(o.Listen, "127.0.0.1:3000"), cmp.Or(o.Owner.ID, "owner")
+	o.Logger, o.MaxBody = cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), cmp.Or(o.MaxBody, 1<<20)
+	o.BodyTimeout, o.WriteTimeout, o.Heartbeat = cmp.Or(o.BodyTimeout, 10*time.Second), cmp.Or(o.WriteTimeout, 10*time.Second), cmp.Or(o.Heartbeat, 10*time.Second)
 	free := o.Private || o.Open && isLoopback(o.Listen)
 	if !free && value(o.Token) == "" {
 		return o, ErrTokenRequired
 	}
 	return o, nil
-}
-
-func orDuration(d, otherwise time.Duration) time.Duration {
-	if d <= 0 {
-		return otherwise
-	}
-	return d
 }
 
 // value calls a secret's function; nil gives the empty string.

@@ -61,6 +61,14 @@ func (s *stream) chunks(list []uistream.Chunk) error {
 	return s.flush()
 }
 
+// end sends the last chunks, and the end mark.
+func (s *stream) end(list ...uistream.Chunk) error {
+	if err := s.chunks(list); err != nil {
+		return err
+	}
+	return s.text(uistream.Done)
+}
+
 func (s *stream) flush() error {
 	_ = s.rc.SetWriteDeadline(time.Now().Add(s.timeout))
 	if _, err := s.w.Write(s.buf); err != nil {
