@@ -133,13 +133,9 @@ func New(o Options) (*Platform, error) {
 	if o.Account != "" {
 		name += "@" + o.Account
 	}
-	m, err := newMetrics(o.Registry, name)
-	if err != nil {
-		return nil, fmt.Errorf("feishu: metrics: %w", err)
-	}
 	p := &Platform{
 		opts: o, name: name, client: api.New(base, o.AppID, o.AppSecret, o.Now, o.HTTPClient), markup: markup.New(), commands: map[string]bool{},
-		say: wordsFor(base.Host), ours: recent.New[string, bool](maxOurs), cards: recent.New[string, *card](maxCards), streams: streams{known: recent.New[string, *stream](maxStreams)}, metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
+		say: wordsFor(base.Host), ours: recent.New[string, bool](maxOurs), cards: recent.New[string, *card](maxCards), streams: streams{known: recent.New[string, *stream](maxStreams)}, metrics: newMetrics(o.Registry, name), log: o.Logger.With("component", "feishu", "platform", name),
 	}
 	p.names = people.New(p.askName, o.Now, func(err error) {
 		p.log.Warn("names of people cannot be read, so their ids are shown; the app needs the permission "+scopeNames, "error", err)

@@ -2,8 +2,7 @@ package feishu
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // metrics of one app.
@@ -16,15 +15,14 @@ type metrics struct {
 	cards     *prometheus.CounterVec // by result
 }
 
-func newMetrics(reg prometheus.Registerer, name string) (*metrics, error) {
-	made := botkit.NewMetrics(name)
-	m := &metrics{
-		events:    made.Counters("sma_feishu_events_total", "Events, by result.", "result"),
-		parked:    made.Gauge("sma_feishu_set_aside", "Messages of chats that do not take them at the moment."),
-		plainText: made.Counter("sma_feishu_markup_refused_total", "Texts that were sent as plain text since their markup was refused."),
-		hooks:     made.Counters("sma_feishu_webhook_requests_total", "Requests to the webhook, by answer.", "answer"),
-		links:     made.Counter("sma_feishu_connections_total", "Long connections that were made."),
-		cards:     made.Counters("sma_feishu_draft_cards_total", "Cards that show a text under way, by what became of them.", "result"),
+func newMetrics(reg prometheus.Registerer, name string) *metrics {
+	f := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{"platform": name}, reg))
+	return &metrics{
+		events:    f.NewCounterVec(prometheus.CounterOpts{Name: "sma_feishu_events_total", Help: "Events, by result."}, []string{"result"}),
+		parked:    f.NewGauge(prometheus.GaugeOpts{Name: "sma_feishu_set_aside", Help: "Messages of chats that do not take them at the moment."}),
+		plainText: f.NewCounter(prometheus.CounterOpts{Name: "sma_feishu_markup_refused_total", Help: "Texts that were sent as plain text since their markup was refused."}),
+		hooks:     f.NewCounterVec(prometheus.CounterOpts{Name: "sma_feishu_webhook_requests_total", Help: "Requests to the webhook, by answer."}, []string{"answer"}),
+		links:     f.NewCounter(prometheus.CounterOpts{Name: "sma_feishu_connections_total", Help: "Long connections that were made."}),
+		cards:     f.NewCounterVec(prometheus.CounterOpts{Name: "sma_feishu_draft_cards_total", Help: "Cards that show a text under way, by what became of them."}, []string{"result"}),
 	}
-	return m, made.Register(reg)
 }

@@ -139,13 +139,9 @@ func New(o Options) (*Platform, error) {
 	if o.Account != "" {
 		name += "@" + o.Account
 	}
-	m, err := newMetrics(o.Registry, name)
-	if err != nil {
-		return nil, fmt.Errorf("telegram: metrics: %w", err)
-	}
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
-		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
+		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: newMetrics(o.Registry, name), log: o.Logger.With("component", "telegram", "platform", name),
 	}
 	p.life = botkit.NewLifecycle(p.log)
 	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Groups: o.Groups}, o.AccessStore, o.Now, p.log)

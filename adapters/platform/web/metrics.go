@@ -14,24 +14,11 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer, platformName string) *metrics {
-	labels := prometheus.Labels{"platform": platformName}
-	f := promauto.With(reg)
+	f := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{"platform": platformName}, reg))
 	return &metrics{
-		requests: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_http_requests_total", ConstLabels: labels,
-			Help: "HTTP requests by route and status code.",
-		}, []string{"route", "code"}),
-		auth: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_http_auth_failures_total", ConstLabels: labels,
-			Help: "Requests with a wrong token, and requests refused after too many of them.",
-		}, []string{"reason"}),
-		streams: f.NewGauge(prometheus.GaugeOpts{
-			Name: "sma_http_streams", ConstLabels: labels,
-			Help: "Streams that are open.",
-		}),
-		dropped: f.NewCounter(prometheus.CounterOpts{
-			Name: "sma_http_streams_dropped_total", ConstLabels: labels,
-			Help: "Streams that were cut because their reader was too slow or the chat was unloaded.",
-		}),
+		requests: f.NewCounterVec(prometheus.CounterOpts{Name: "sma_http_requests_total", Help: "HTTP requests by route and status code."}, []string{"route", "code"}),
+		auth:     f.NewCounterVec(prometheus.CounterOpts{Name: "sma_http_auth_failures_total", Help: "Requests with a wrong token, and requests refused after too many of them."}, []string{"reason"}),
+		streams:  f.NewGauge(prometheus.GaugeOpts{Name: "sma_http_streams", Help: "Streams that are open."}),
+		dropped:  f.NewCounter(prometheus.CounterOpts{Name: "sma_http_streams_dropped_total", Help: "Streams that were cut because their reader was too slow or the chat was unloaded."}),
 	}
 }

@@ -10,5 +10,5 @@
 //     words the single polite notice. Repeating it for a redelivered message is harmless. Codes
 //     are not passed on beyond this package.
 //   - [Decided] and [Admission.Choose] word the outcome of a press on a button.
-//   - [StateFile], [Metrics] and the functions on texts are small tools.
+//   - [StateFile] and the functions on texts are small tools.
 package botkit
