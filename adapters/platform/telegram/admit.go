@@ -31,10 +31,10 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && f.Role == platform.RoleOwner && f.Addressed != botkit.AddressedOtherBot && !private {
 		f.Addressed = botkit.AddressedCommand // the owner need not mention the bot to give the group access
 	}
-	f.Recent = f.Addressed == botkit.AddressedNot && m.continues && p.follows.recent(in)
+	f.Recent = f.Addressed == botkit.AddressedNot && m.continues && p.follows.Within(followKey(in))
 	in.Gate = botkit.Gate(f, r)
 	if in.Gate.Open && !private && (f.Addressed != botkit.AddressedNot || f.Recent) {
-		p.follows.note(in)
+		p.follows.Note(followKey(in))
 	}
 	if in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "activation" && !private && !in.Forwarded {
 		return p.activate(ctx, in, f, say)

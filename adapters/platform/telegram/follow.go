@@ -3,11 +3,9 @@ package telegram
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
 const (
@@ -17,36 +15,8 @@ const (
 	maxMore = 4 << 10
 )
 
-// follows remembers who talked with the bot in which group, and when. It is safe for concurrent
-// use.
-type follows struct {
-	window time.Duration
-	now    func() time.Time
-	last   *recent.Map[string, time.Time]
-}
-
-func newFollows(window time.Duration, now func() time.Time) *follows {
-	return &follows{window: window, now: now, last: recent.New[string, time.Time](maxFollows)}
-}
-
+// followKey identifies who talked with the bot in which group.
 func followKey(in platform.Inbound) string { return string(in.ChatKey) + "/" + in.Sender.ID }
-
-// note records that the bot heard the sender.
-func (f *follows) note(in platform.Inbound) {
-	if f.window > 0 {
-		f.last.Put(followKey(in), f.now())
-	}
-}
-
-// recent reports whether the bot heard the sender within the window.
-func (f *follows) recent(in platform.Inbound) bool {
-	if f.window <= 0 {
-		return false
-	}
-	at, ok := f.last.Get(followKey(in))
-	since := f.now().Sub(at)
-	return ok && since >= 0 && since < f.window
-}
 
 // looksLikeMore reports whether a text is a question, or begins like a continuation.
 func looksLikeMore(text string) bool {

@@ -1,12 +1,12 @@
 package telegram
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -24,37 +24,26 @@ func TestLooksLikeMore(t *testing.T) {
 // Only a person that the bot heard may continue, for a while and in that chat.
 func TestFollows(t *testing.T) {
 	now := time.Unix(1000, 0)
-	f := newFollows(10*time.Minute, func() time.Time { return now })
-	in := func(chat, who string) platform.Inbound {
-		return platform.Inbound{ChatKey: messages.ChatKey("telegram-chat-" + chat), Sender: platform.Person{ID: who}}
+	f := recent.NewTimes(maxFollows, 10*time.Minute, func() time.Time { return now })
+	in := func(chat, who string) string {
+		return followKey(platform.Inbound{ChatKey: messages.ChatKey("telegram-chat-" + chat), Sender: platform.Person{ID: who}})
 	}
-	f.note(in("-1", "7"))
+	f.Note(in("-1", "7"))
 	now = now.Add(9 * time.Minute)
 	for _, c := range []struct {
 		chat, who string
 		want      bool
 	}{{"-1", "7", true}, {"-1", "8", false}, {"-2", "7", false}} {
-		if got := f.recent(in(c.chat, c.who)); got != c.want {
+		if got := f.Within(in(c.chat, c.who)); got != c.want {
 			t.Errorf("%s in %s: %v", c.who, c.chat, got)
 		}
 	}
 	now = now.Add(time.Minute)
-	if f.recent(in("-1", "7")) {
+	if f.Within(in("-1", "7")) {
 		t.Error("the window does not end")
 	}
 	now = now.Add(-time.Hour)
-	if f.recent(in("-1", "7")) {
+	if f.Within(in("-1", "7")) {
 		t.Error("a clock that went back opens the window")
-	}
-	off := newFollows(0, func() time.Time { return now })
-	off.note(in("-1", "7"))
-	if off.recent(in("-1", "7")) || off.last.Len() > 0 {
-		t.Error("without a window somebody is remembered")
-	}
-	for i := range 3*maxFollows + 1 {
-		f.note(in("-1", strconv.Itoa(i)))
-	}
-	if f.last.Len() > 2*maxFollows {
-		t.Errorf("%d people are remembered", f.last.Len())
 	}
 }

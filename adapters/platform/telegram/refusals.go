@@ -19,32 +19,21 @@ const (
 
 // refusals remembers which chats refuse an optional feature, so that it is not tried with every
 // message. It is safe for concurrent use.
-type refusals struct {
-	now func() time.Time
-	at  *recent.Map[string, time.Time]
-}
+type refusals struct{ *recent.Times }
 
 func newRefusals(now func() time.Time) *refusals {
-	return &refusals{now: now, at: recent.New[string, time.Time](maxRefusals)}
+	return &refusals{recent.NewTimes(maxRefusals, refusedFor, now)}
 }
 
-func (r *refusals) holds(chat string) bool {
-	for _, key := range []string{chat, everywhere} {
-		at, ok := r.at.Get(key)
-		if since := r.now().Sub(at); ok && since >= 0 && since < refusedFor {
-			return true
-		}
-	}
-	return false
-}
+func (r *refusals) holds(chat string) bool { return r.Within(chat) || r.Within(everywhere) }
 
 // learn records a refusal that would occur again for the same call. It reports whether err was one.
 func (r *refusals) learn(chat string, err *apiError) bool {
 	switch {
 	case err.Code == http.StatusNotFound:
-		r.at.Put(everywhere, r.now())
+		r.Note(everywhere)
 	case (err.Code == http.StatusBadRequest || err.Code == http.StatusForbidden) && err.MigrateTo == 0:
-		r.at.Put(chat, r.now())
+		r.Note(chat)
 	default:
 		return false
 	}

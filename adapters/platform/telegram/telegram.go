@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -85,7 +86,7 @@ type Platform struct {
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
 	admission *botkit.Admission
-	follows   *follows
+	follows   *recent.Times // who talked with the bot in which group
 	versions  *wire.Versions
 	pauses    *pauses
 	moves     *moves
@@ -141,7 +142,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
-		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: newMetrics(o.Registry, name), log: o.Logger.With("component", "telegram", "platform", name),
+		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: recent.NewTimes(maxFollows, o.FollowUp, o.Now), metrics: newMetrics(o.Registry, name), log: o.Logger.With("component", "telegram", "platform", name),
 	}
 	p.life = botkit.NewLifecycle(p.log)
 	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Groups: o.Groups}, o.AccessStore, o.Now, p.log)

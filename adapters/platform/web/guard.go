@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/bodies"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
@@ -156,7 +157,7 @@ func (g *guard) bearer(r *http.Request, passes []pass) (Role, *respond.Problem) 
 // try finds the pass with a token, and counts the peer's wrong tokens. It compares all of them, so
 // that the duration does not tell which one is right.
 func (g *guard) try(r *http.Request, got string, passes []pass) (found pass, refusal *respond.Problem) {
-	peer, now := tries.PeerOf(r), g.now()
+	peer, now := bodies.Peer(r.RemoteAddr), g.now()
 	if wait := g.peers.Blocked(peer, now); wait > 0 {
 		g.metrics.auth.WithLabelValues("limited").Inc()
 		p := respond.Refused(http.StatusTooManyRequests, "too_many_tries", "Too many wrong tokens. Try again in a minute.")

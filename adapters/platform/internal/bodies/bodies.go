@@ -48,7 +48,7 @@ func (r *Reader) Read(w http.ResponseWriter, req *http.Request, most int64) (raw
 	if body.SetReadDeadline(time.Now().Add(Patience)) != nil {
 		return nil, http.StatusInternalServerError // Unreachable: the server's connections support deadlines
 	}
-	mine := &reading{peer: peer(req.RemoteAddr), body: body}
+	mine := &reading{peer: Peer(req.RemoteAddr), body: body}
 	r.enter(mine)
 	raw, err := io.ReadAll(http.MaxBytesReader(w, req.Body, most))
 	r.leave(mine)
@@ -101,9 +101,9 @@ func (r *Reader) leave(mine *reading) {
 	}
 }
 
-// peer returns the unit that counts as one sender: an IPv4 address, or the half of an IPv6 address
+// Peer returns the unit that counts as one sender: an IPv4 address, or the half of an IPv6 address
 // that identifies a network.
-func peer(remote string) string {
+func Peer(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return remote

@@ -175,7 +175,7 @@ func TestPeers(t *testing.T) {
 	for remote, want := range map[string]string{
 		"192.0.2.1:80": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[2001:db8:1:2:3::4]:80": "2001:db8:1:2::/64", "[fe80::1%lo]:80": "fe80::/64", "pipe": "pipe",
 	} {
-		if got := peer(remote); got != want {
+		if got := Peer(remote); got != want {
 			t.Errorf("%s is %s, want %s", remote, got, want)
 		}
 	}

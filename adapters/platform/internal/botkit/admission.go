@@ -11,7 +11,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
+
+// maxHourly is the minimum number of keys kept. With more, somebody may get a notice twice within
+// an hour.
+const maxHourly = 10_000
 
 // Admission carries out the consequences of the gate's verdicts for one bot. It is safe for
 // concurrent use.
@@ -19,7 +24,7 @@ type Admission struct {
 	bot     string
 	rules   atomic.Pointer[platform.AccessRules]
 	store   platform.AccessStore // nil means that everybody is a stranger
-	notices *hourly
+	notices *recent.Times        // what people were told within the hour
 	now     func() time.Time
 	log     *slog.Logger
 
@@ -30,7 +35,7 @@ type Admission struct {
 // NewAdmission returns an admission for a bot that is open to the people whom the rules name. store may be nil if that
 // is everybody.
 func NewAdmission(bot string, rules platform.AccessRules, store platform.AccessStore, now func() time.Time, log *slog.Logger) *Admission {
-	d := &Admission{bot: bot, store: store, notices: newHourly(now), now: now, log: log}
+	d := &Admission{bot: bot, store: store, notices: recent.NewTimes(maxHourly, time.Hour, now), now: now, log: log}
 	d.rules.Store(&rules)
 	return d
 }
@@ -95,7 +100,7 @@ func (d *Admission) Admit(ctx context.Context, g Request) platform.Inbound {
 		d.allowGroup(ctx, in)
 	case in.Gate.Refuse && in.Gate.Reason == ReasonNotPaired && g.Facts.Private():
 		in.Gate.Notice = d.request(ctx, g)
-	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Facts.Addressed != AddressedNot && d.notices.pass("group "+in.Chat.ID):
+	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Facts.Addressed != AddressedNot && d.notices.Pass("group "+in.Chat.ID):
 		in.Gate.Notice = g.Say.GroupClosed
 		d.askGroup(ctx, in)
 	}
@@ -113,7 +118,7 @@ func (d *Admission) pair(ctx context.Context, g Request) platform.Inbound {
 	got, err := d.store.Redeem(ctx, d.bot, code, in.Sender)
 	switch {
 	case err != nil:
-		if !d.notices.pass("codes " + in.Sender.ID) {
+		if !d.notices.Pass("codes " + in.Sender.ID) {
 			break
 		}
 		d.log.Warn("a pairing code was not taken", "user", in.Sender.ID, "error", err)

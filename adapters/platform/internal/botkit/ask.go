@@ -39,13 +39,18 @@ func (d *Admission) blocked(chat string) bool {
 	return d.store != nil && d.store.Role(d.bot, chat) == platform.RoleBlocked
 }
 
+// owner returns the owner, or nil if there is none.
+func (d *Admission) owner() *platform.Visitor {
+	if d.store == nil {
+		return nil
+	}
+	return d.store.AccessState(d.bot).Owner
+}
+
 // RecordOwnersChat stores the owner's private chat with the bot, which not every platform can derive from the
 // owner's id.
 func (d *Admission) RecordOwnersChat(ctx context.Context, in platform.Inbound) {
-	if d.store == nil {
-		return
-	}
-	if owner := d.store.AccessState(d.bot).Owner; owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
+	if owner := d.owner(); owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
 		return
 	}
 	if err := d.store.Meet(ctx, d.bot, in.Chat.ID); err != nil {
@@ -57,7 +62,7 @@ func (d *Admission) RecordOwnersChat(ctx context.Context, in platform.Inbound) {
 // pending.
 func (d *Admission) request(ctx context.Context, g Request) string {
 	if d.access() != platform.AccessPaired {
-		if !d.notices.pass("owner only " + g.In.Sender.ID) {
+		if !d.notices.Pass("owner only " + g.In.Sender.ID) {
 			return ""
 		}
 		return g.Say.NotOpen
@@ -71,7 +76,7 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 		wish.Chat = chat
 	}
 	code, fresh, err := d.store.Request(ctx, d.bot, wish)
-	if err != nil && d.notices.pass("not kept "+g.In.Sender.ID) {
+	if err != nil && d.notices.Pass("not kept "+g.In.Sender.ID) {
 		d.log.Warn("a stranger's request was not kept", "user", g.In.Sender.ID, "error", err)
 	}
 	if err != nil || !fresh {
@@ -321,36 +326,3 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 	}
 	d.log.Info("let in", "user", x.Who.ID, "once", x.Once)
 }
-
-// choose carries out the choice of the owner's press. A press counts only in the owner's private
-// chat.
-func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) Choosing {
-	if d.store == nil {
-		return ChoiceForbidden
-	}
-	owner := d.store.AccessState(d.bot).Owner
-	if owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
-		return ChoiceForbidden
-	}
-	who, ok, err := d.store.Decide(ctx, d.bot, code, choice, true)
-	switch {
-	case err != nil:
-		d.log.Error("a request for access could not be decided", "error", err)
-		return ChoiceFailed
-	case !ok:
-		return ChoiceOver
-	}
-	d.log.Info("a request to be let in was decided", "user", who.ID, "choice", choice)
-	return ChoiceDone
-}
-
-// Choosing is the outcome of a press.
-type Choosing int
-
-// The possible outcomes of a press.
-const (
-	ChoiceDone Choosing = iota
-	ChoiceOver          // the request was decided before, was withdrawn, or is no longer pending
-	ChoiceForbidden
-	ChoiceFailed
-)

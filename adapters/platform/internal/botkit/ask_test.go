@@ -153,29 +153,28 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	g.writes("3", "Eve", "hello")
 	g.owe()
 	bob, eve := g.code("2"), g.code("3")
-	press := func(by, chat, code string, choice platform.Choice) Choosing {
-		is := g.admission.choose(t.Context(), platform.Person{ID: by}, chat, code, choice)
-		return is
+	press := func(by, chat, code string, choice platform.Choice) Tone {
+		return g.admission.Choose(t.Context(), platform.Person{ID: by}, chat, code, choice, notices.English("")).Tone
 	}
 	for _, x := range []struct {
 		what, by, chat, code string
 		choice               platform.Choice
-		want                 Choosing
+		want                 Tone
 	}{
-		{"a stranger for themselves", "2", "2", bob, platform.LetIn, ChoiceForbidden},
-		{"a stranger in the owner's chat", "2", "1", bob, platform.LetIn, ChoiceForbidden},
-		{"the owner in a group", "1", "-5", bob, platform.LetIn, ChoiceForbidden},
-		{"a code that nobody has", "1", "1", "ACDEFGHJ", platform.LetIn, ChoiceOver},
-		{"an empty code", "1", "1", "", platform.LetIn, ChoiceOver},
-		{"the owner", "1", "1", bob, platform.LetIn, ChoiceDone},
-		{"the owner again", "1", "1", bob, platform.LetIn, ChoiceOver},
-		{"the owner, who changed their mind", "1", "1", bob, platform.Block, ChoiceOver},
-		{"who was let in, for another", "2", "2", eve, platform.LetIn, ChoiceForbidden},
-		{"a block", "1", "1", eve, platform.Block, ChoiceDone},
-		{"an old button after the block", "1", "1", eve, platform.LetIn, ChoiceOver},
+		{"a stranger for themselves", "2", "2", bob, platform.LetIn, ToneError},
+		{"a stranger in the owner's chat", "2", "1", bob, platform.LetIn, ToneError},
+		{"the owner in a group", "1", "-5", bob, platform.LetIn, ToneError},
+		{"a code that nobody has", "1", "1", "ACDEFGHJ", platform.LetIn, ToneInfo},
+		{"an empty code", "1", "1", "", platform.LetIn, ToneInfo},
+		{"the owner", "1", "1", bob, platform.LetIn, ToneSuccess},
+		{"the owner again", "1", "1", bob, platform.LetIn, ToneInfo},
+		{"the owner, who changed their mind", "1", "1", bob, platform.Block, ToneInfo},
+		{"who was let in, for another", "2", "2", eve, platform.LetIn, ToneError},
+		{"a block", "1", "1", eve, platform.Block, ToneSuccess},
+		{"an old button after the block", "1", "1", eve, platform.LetIn, ToneInfo},
 	} {
 		if got := press(x.by, x.chat, x.code, x.choice); got != x.want {
-			t.Errorf("%s: %d, want %d", x.what, got, x.want)
+			t.Errorf("%s: %s, want %s", x.what, got, x.want)
 		}
 	}
 	if bob, eve := g.store.Role("telegram", "2"), g.store.Role("telegram", "3"); bob != platform.RoleApproved || eve != platform.RoleBlocked {
@@ -193,7 +192,7 @@ func TestOneWelcomeDoesNotDelayOthers(t *testing.T) {
 	g.writes("3", "Eve", "from 3")
 	g.owe()
 	for _, id := range []string{"2", "3"} {
-		if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", g.code(id), platform.LetIn); is != ChoiceDone {
+		if is := g.admission.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code(id), platform.LetIn, notices.English("")).Tone; is != ToneSuccess {
 			t.Fatal(is)
 		}
 	}
@@ -219,7 +218,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	g.writes("2", "Bob", "the first")
 	g.writes("2", "Bob", "the second")
 	g.owe()
-	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce); is != ChoiceDone {
+	if is := g.admission.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce, notices.English("")).Tone; is != ToneSuccess {
 		t.Fatal(is)
 	}
 	g.down = true

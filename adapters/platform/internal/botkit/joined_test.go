@@ -53,8 +53,8 @@ func TestAddedAsksOnce(t *testing.T) {
 		t.Errorf("after a restart the owner reads %+v", said)
 	}
 	code := g.code("-5")
-	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceDone || !g.store.GroupAllowed("telegram", "-5") {
-		t.Errorf("the press: %d", is)
+	if is := g.admission.Choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn, notices.English("")).Tone; is != ToneSuccess || !g.store.GroupAllowed("telegram", "-5") {
+		t.Errorf("the press: %s", is)
 	}
 	g.owe()
 	for id, group := range map[string]bool{"4": false, "-8": true} {
@@ -143,8 +143,8 @@ func TestLeavingWithdrawsTheQuestion(t *testing.T) {
 	if want := []string{"m1 ⏹ No longer in this group", "m1 ⏹ No longer in this group"}; !slices.Equal(g.shown, want) {
 		t.Errorf("shown %q, want %q", g.shown, want)
 	}
-	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceOver || g.store.GroupAllowed("telegram", "-5") {
-		t.Errorf("a late press: %d", is)
+	if is := g.admission.Choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn, notices.English("")).Tone; is != ToneInfo || g.store.GroupAllowed("telegram", "-5") {
+		t.Errorf("a late press: %s", is)
 	}
 	if gate := g.allows(code); g.store.GroupAllowed("telegram", "-5") {
 		t.Errorf("a late code lets the group in: %+v", gate)

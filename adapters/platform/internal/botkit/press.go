@@ -1,6 +1,7 @@
 package botkit
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -71,14 +72,17 @@ func (d *Admission) Choose(ctx context.Context, by platform.Person, chat, code s
 	if done == "" || choice == platform.Withdrawn {
 		return Pressed{ToneError, say.UnknownRequest, ""}
 	}
-	switch d.choose(ctx, by, chat, code, choice) {
-	case ChoiceForbidden:
+	if owner := d.owner(); owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
 		return Pressed{ToneError, say.OwnerOnly, ""}
-	case ChoiceFailed:
-		return Pressed{ToneWarning, say.TryAgain, ""}
-	case ChoiceOver:
-		return Pressed{ToneInfo, say.NotOpenAnyMore, ""}
-	case ChoiceDone:
 	}
+	who, ok, err := d.store.Decide(ctx, d.bot, code, choice, true)
+	switch {
+	case err != nil:
+		d.log.Error("a request for access could not be decided", "error", err)
+		return Pressed{ToneWarning, say.TryAgain, ""}
+	case !ok: // it was decided before, was withdrawn, or is no longer pending
+		return Pressed{ToneInfo, say.NotOpenAnyMore, ""}
+	}
+	d.log.Info("a request to be let in was decided", "user", who.ID, "choice", choice)
 	return Pressed{ToneSuccess, done, done}
 }

@@ -2,7 +2,10 @@
 // what it forgets: only speed and politeness may depend on it.
 package recent
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // Map keeps values by key: at least the newest n, and at most twice as many. It is safe for
 // concurrent use.
@@ -58,4 +61,46 @@ func (m *Map[K, V]) Len() int {
 		}
 	}
 	return n
+}
+
+// Times remembers by key when something last happened, within a window and the bound of a [Map]. It is safe for
+// concurrent use.
+type Times struct {
+	window time.Duration
+	now    func() time.Time
+	last   *Map[string, time.Time]
+}
+
+// NewTimes remembers at least the newest n keys. Without a window it remembers nothing.
+func NewTimes(n int, window time.Duration, now func() time.Time) *Times {
+	return &Times{window: window, now: now, last: New[string, time.Time](n)}
+}
+
+// Note records that it happened now.
+func (t *Times) Note(key string) {
+	if t.window > 0 {
+		t.last.Put(key, t.now())
+	}
+}
+
+// Within reports whether it happened within the window. Setting the clock back ends the window.
+func (t *Times) Within(key string) bool {
+	at, known := t.last.Get(key)
+	return known && t.within(at)
+}
+
+func (t *Times) within(at time.Time) bool {
+	since := t.now().Sub(at)
+	return since >= 0 && since < t.window
+}
+
+// Pass reports whether it did not happen within the window, and records it if so.
+func (t *Times) Pass(key string) (ok bool) {
+	t.last.Update(key, func(at time.Time, known bool) time.Time {
+		if ok = !known || !t.within(at); ok {
+			return t.now()
+		}
+		return at
+	})
+	return ok
 }

@@ -2,8 +2,6 @@
 package tries
 
 import (
-	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 )
@@ -20,7 +18,7 @@ const maxPeers = 4096
 // Peers counts the wrong tokens of each peer in windows of a minute. It is safe for concurrent use.
 type Peers struct {
 	mu    sync.Mutex
-	tries map[netip.Prefix]tries
+	tries map[string]tries
 }
 
 type tries struct {
@@ -29,10 +27,10 @@ type tries struct {
 }
 
 // New makes a count of nothing.
-func New() *Peers { return &Peers{tries: map[netip.Prefix]tries{}} }
+func New() *Peers { return &Peers{tries: map[string]tries{}} }
 
 // Blocked returns how long a peer has to wait before it may try again, or 0.
-func (p *Peers) Blocked(peer netip.Prefix, now time.Time) time.Duration {
+func (p *Peers) Blocked(peer string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.tries[p.slot(peer)]
@@ -43,7 +41,7 @@ func (p *Peers) Blocked(peer netip.Prefix, now time.Time) time.Duration {
 }
 
 // Wrong counts a wrong token.
-func (p *Peers) Wrong(peer netip.Prefix, now time.Time) {
+func (p *Peers) Wrong(peer string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.tries) >= maxPeers {
@@ -64,27 +62,9 @@ func (p *Peers) Wrong(peer netip.Prefix, now time.Time) {
 
 // slot returns the peer's own entry, or the one that all new peers share while the table is full:
 // memory stays bounded and a flood of addresses gains nothing.
-func (p *Peers) slot(peer netip.Prefix) netip.Prefix {
+func (p *Peers) slot(peer string) string {
 	if _, known := p.tries[peer]; known || len(p.tries) < maxPeers {
 		return peer
 	}
-	return netip.Prefix{}
-}
-
-// PeerOf returns the address by which wrong tokens are counted: one IPv4 address, or the /64 of an
-// IPv6 subscriber.
-func PeerOf(r *http.Request) netip.Prefix {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	addr, bits := at.Addr().Unmap(), 32
-	if addr.Is6() {
-		bits = 64
-	}
-	prefix, err := addr.WithZone("").Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // Unreachable: the bits fit the family.
-	}
-	return prefix
+	return ""
 }
