@@ -47,9 +47,10 @@ func NewClient(socket string) *Client {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// do sends a request. body is encoded as JSON, unless it is a reader.
 func (c *Client) do(ctx context.Context, method, path string, body any, headers ...string) (*http.Response, error) {
-	var payload io.Reader = http.NoBody
-	if body != nil {
+	payload, isRaw := body.(io.Reader)
+	if body != nil && !isRaw {
 		raw, err := json.Marshal(body)
 		if err != nil {
 			return nil, fmt.Errorf("encode request: %w", err)

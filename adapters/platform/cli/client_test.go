@@ -128,10 +128,10 @@ func TestWatch(t *testing.T) {
 		}
 		got = append(got, e)
 	}
-	if len(got) != 5 || got[0].Kind != "view" || got[1].Turns[0].ID != "u2" || got[3].Name != "tool_summary" || got[3].Step != 1 {
+	if len(got) != 5 || got[0].Kind != "view" || got[1].Turns[0].ID != "u2" || got[3].Event.Name != "tool_summary" || got[3].Event.Step != 1 {
 		t.Fatalf("got %+v", got)
 	}
-	if diff := cmp.Diff([]uistream.Chunk{uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"}}, got[2].Chunks); diff != "" {
+	if diff := cmp.Diff(chunks{uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"}}, got[2].Chunks); diff != "" {
 		t.Errorf("chunks (-want +got):\n%s", diff)
 	}
 	if !got[4].Last || got[4].Result != "done" || got[4].Settled[0] != "u2" {

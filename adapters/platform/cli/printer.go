@@ -90,11 +90,11 @@ func (p *printer) event(e Event) {
 		p.end(e)
 	case "event":
 		switch {
-		case e.Name == "compaction":
+		case e.Event.Name == "compaction":
 			p.note(p.words.compacted)
-		case e.Name == "approval" && e.Text == string(journal.AnswerExpired):
+		case e.Event.Name == "approval" && e.Event.Text == string(journal.AnswerExpired):
 			p.note(p.words.expired)
-		case e.Name == "approval" && e.Text == string(journal.AnswerWithdrawn):
+		case e.Event.Name == "approval" && e.Event.Text == string(journal.AnswerWithdrawn):
 			p.note(p.words.withdrawn)
 		}
 	}

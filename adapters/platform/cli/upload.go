@@ -1,10 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -21,29 +19,8 @@ type File struct {
 
 // Upload uploads a file to a chat. It is not part of a message until one refers to it.
 func (c *Client) Upload(ctx context.Context, chat, name string, src io.Reader) (File, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+chatPath(chat, "/files?name=")+url.QueryEscape(filepath.Base(name)), src)
-	if err != nil {
-		return File{}, fmt.Errorf("request: %w", err)
-	}
-	kind := mime.TypeByExtension(filepath.Ext(name))
-	if kind == "" {
-		kind = "application/octet-stream"
-	}
-	req.Header.Set("Content-Type", kind)
-	res, err := c.http.Do(req)
-	if err != nil {
-		if errors.Is(err, ErrNotRunning) {
-			return File{}, ErrNotRunning
-		}
-		return File{}, fmt.Errorf("hand a file to the host: %w", err)
-	}
-	defer func() { _ = res.Body.Close() }() // only as much as needed was read
-	if res.StatusCode >= http.StatusMultipleChoices {
-		return File{}, refusal(res)
-	}
+	kind := cmp.Or(mime.TypeByExtension(filepath.Ext(name)), "application/octet-stream")
 	var out File
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
-		return File{}, fmt.Errorf("answer of the host: %w", err)
-	}
-	return out, nil
+	err := c.json(ctx, http.MethodPost, chatPath(chat, "/files?name=")+url.QueryEscape(filepath.Base(name)), src, &out, "Content-Type", kind)
+	return out, err
 }
