@@ -56,7 +56,7 @@ func (p *Platform) activate(ctx context.Context, in platform.Inbound, f botkit.F
 		}
 		p.log.Info("what the bot listens to in a group was changed", "chat", in.Chat.ID, "by", in.Sender.ID, "listens", listens)
 		in.Gate.Notice = strings.ReplaceAll(say.activated, "{}", say.listening[listens])
-		if me := p.me.Load(); listens == platform.GroupsAll && me != nil && !me.ReadsAll {
+		if me := p.me.Load(); listens == platform.GroupsAll && me != nil && !me.CanReadAllGroupMessages {
 			in.Gate.Notice += "\n" + say.privacy
 		}
 	}

@@ -7,13 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-telegram/bot"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
-
-// adminParams are the parameters of getChatAdministrators.
-type adminParams struct {
-	Chat string `json:"chat_id"`
-}
 
 // chatMember is a person with a role in a group.
 type chatMember struct {
@@ -28,10 +25,10 @@ func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
 	if !strings.HasPrefix(chat, "-") {
 		return nil, nil // a private chat has no administrators
 	}
-	members, err := call[[]chatMember](ctx, p.client, "getChatAdministrators", adminParams{p.moves.current(chat)})
+	members, err := call[[]chatMember](ctx, p.client, "getChatAdministrators", bot.GetChatAdministratorsParams{ChatID: p.moves.current(chat)})
 	if e, ok := errors.AsType[*apiError](err); ok && e.MigrateTo != 0 {
 		later := strconv.FormatInt(e.MigrateTo, 10)
-		if members, err = call[[]chatMember](ctx, p.client, "getChatAdministrators", adminParams{later}); err == nil {
+		if members, err = call[[]chatMember](ctx, p.client, "getChatAdministrators", bot.GetChatAdministratorsParams{ChatID: later}); err == nil {
 			p.moves.learn(chat, later)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
@@ -17,7 +19,7 @@ func TestAnsweredRichMessage(t *testing.T) {
 	if err := json.Unmarshal([]byte(raw), &msg); err != nil {
 		t.Fatal(err)
 	}
-	m := mapper{me: identity{ID: 42}}
+	m := mapper{me: models.User{ID: 42}}
 	if got := m.answered(&msg); got == nil || got.Text != "Plan\ngo" || got.From != "you" {
 		t.Errorf("answers %+v", got)
 	}

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
@@ -53,30 +56,32 @@ type callback struct {
 }
 
 // keyboard is the set of buttons below a message.
-type keyboard struct {
-	Rows [][]button `json:"inline_keyboard"`
-}
+type keyboard = models.InlineKeyboardMarkup
 
-type button struct {
-	Text string `json:"text"`
-	Data string `json:"callback_data"`
+type button = models.InlineKeyboardButton
+
+func newButton(text, data string) button { return button{Text: text, CallbackData: data} }
+
+// onlyButton is a keyboard with one button that only shows a text.
+func onlyButton(text string) keyboard {
+	return keyboard{InlineKeyboard: [][]button{{newButton(text, pressNothing)}}}
 }
 
 // buttons returns two buttons for each request. They identify it by its random id, and what was
 // shown by its digest, so that they stay valid forever and only for that request.
 func buttons(asks []messages.Ask) *keyboard {
-	var k keyboard
+	var rows [][]button
 	for i, a := range asks {
 		if a.Order != "" {
-			k.order(a, i > 0 && asks[i-1].Order != "" && asks[i-1].N == a.N)
+			rows = withOrder(rows, a, i > 0 && asks[i-1].Order != "" && asks[i-1].N == a.N)
 			continue
 		}
 		if a.ApprovalID == askAllow {
-			k.Rows = append(k.Rows, []button{{"✅ " + "/allow", pressAllow}})
+			rows = append(rows, []button{newButton("✅ /allow", pressAllow)})
 			continue
 		}
 		if code, ok := strings.CutPrefix(a.ApprovalID, botkit.AskPrefix); ok {
-			k.Rows = append(k.Rows, choiceButtons(code, a)...)
+			rows = append(rows, choiceButtons(code, a)...)
 			continue
 		}
 		data := a.ApprovalID + ":" + a.Digest[:min(botkit.DigestOf, len(a.Digest))]
@@ -84,12 +89,12 @@ func buttons(asks []messages.Ask) *keyboard {
 			continue // Unreachable: our ids are short; people can also decide in words
 		}
 		n, say := " #"+strconv.Itoa(a.N), notices.For(a.Chinese)
-		k.Rows = append(k.Rows, []button{{"✅ " + say.ApproveButton + n, pressApprove + data}, {"❌ " + say.DenyButton + n, pressDeny + data}})
+		rows = append(rows, []button{newButton("✅ "+say.ApproveButton+n, pressApprove+data), newButton("❌ "+say.DenyButton+n, pressDeny+data)})
 	}
-	if len(k.Rows) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
-	return &k
+	return &keyboard{InlineKeyboard: rows}
 }
 
 // pressed parses the data of a button.
@@ -191,33 +196,20 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	}
 	p.log.Info("group allowed", "chat", chat, "by", person)
 	p.toast(ctx, c, say.GroupAllowed, false)
-	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"✅ " + c.From.Name(), pressNothing}}}})
+	p.showKeyboard(ctx, c, onlyButton("✅ "+c.From.Name()))
 	p.owe(ctx)
 }
 
-// toastParams are the parameters of answerCallbackQuery.
-type toastParams struct {
-	ID    string `json:"callback_query_id"`
-	Text  string `json:"text,omitempty"`
-	Alert bool   `json:"show_alert,omitempty"`
-}
-
 func (p *Platform) toast(ctx context.Context, c callback, text string, alert bool) {
-	if _, err := call[json.RawMessage](ctx, p.client, "answerCallbackQuery", toastParams{c.ID, text, alert}); err != nil {
+	if _, err := call[json.RawMessage](ctx, p.client, "answerCallbackQuery", bot.AnswerCallbackQueryParams{CallbackQueryID: c.ID, Text: text, ShowAlert: alert}); err != nil {
 		p.log.Warn("the press of a button could not be answered", "error", err)
 	}
 }
 
-// keyboardParams are the parameters of editMessageReplyMarkup.
-type keyboardParams struct {
-	Chat     json.RawMessage `json:"chat_id"`
-	Message  int64           `json:"message_id"`
-	Keyboard keyboard        `json:"reply_markup"`
-}
-
 // setKeyboard replaces the buttons below a message; an unchanged keyboard is not an error.
 func (p *Platform) setKeyboard(ctx context.Context, chat json.RawMessage, message int64, k keyboard) error {
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", keyboardParams{chat, message, k}); err != nil && !isUnchanged(err) {
+	params := bot.EditMessageReplyMarkupParams{ChatID: chat, MessageID: int(message), ReplyMarkup: k}
+	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
 		return sendError(err)
 	}
 	return nil
@@ -229,19 +221,19 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 	if c.Message.Keyboard == nil {
 		return
 	}
-	var k keyboard
-	for _, row := range c.Message.Keyboard.Rows {
+	var rows [][]button
+	for _, row := range c.Message.Keyboard.InlineKeyboard {
 		if len(row) == 0 {
 			continue
 		}
-		if d, ok := pressed(row[0].Data); ok && d.ApprovalID == approvalID {
+		if d, ok := pressed(row[0].CallbackData); ok && d.ApprovalID == approvalID {
 			_, n, _ := strings.Cut(row[0].Text, "#")
-			row = []button{{"#" + n + " " + shown, pressNothing}}
+			row = []button{newButton("#"+n+" "+shown, pressNothing)}
 		}
-		k.Rows = append(k.Rows, row)
+		rows = append(rows, row)
 	}
-	if !slices.EqualFunc(k.Rows, c.Message.Keyboard.Rows, slices.Equal) { // otherwise it is already shown
-		p.showKeyboard(ctx, c, k)
+	if !slices.EqualFunc(rows, c.Message.Keyboard.InlineKeyboard, slices.Equal) { // otherwise it is already shown
+		p.showKeyboard(ctx, c, keyboard{InlineKeyboard: rows})
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 // maxAnswer is the maximum size of a response.
 const maxAnswer = 64 << 20
 
-// client calls the Bot API with JSON over persistent connections. The library is used only for
-// uploads, which need forms, because it has no rich messages, does not export getUpdates and omits
-// an empty list of reactions, so that the bot's own could not be removed. It also decodes whole
-// messages strictly: a new kind of content turns a successful send into an error, and the message
-// would be sent twice.
+// client calls the Bot API with JSON over persistent connections, with the library's types where
+// they serve. The library itself is used only for uploads, which need forms, because it has no rich
+// messages, does not export getUpdates and omits an empty list of reactions, so that the bot's own
+// could not be removed. It also decodes whole messages strictly: a new kind of content turns a
+// successful send into an error, and the message would be sent twice.
 type client struct {
 	base  *url.URL
 	token func() string

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
@@ -20,16 +23,6 @@ const downloadPause = 20 * time.Second
 
 var _ platform.Downloader = (*Platform)(nil)
 
-type fileParams struct {
-	ID string `json:"file_id"`
-}
-
-// hosted is a file as the server describes it.
-type hosted struct {
-	Size int64  `json:"file_size"`
-	Path string `json:"file_path"`
-}
-
 // Download implements [platform.Downloader]. The URL of a file contains the bot's token: it is
 // built here, used once and never passed on.
 func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
@@ -37,14 +30,14 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 		return platform.ErrTooLarge
 	}
 	return noFile(httpcall.Download(ctx, w, limit, func() (io.ReadCloser, error) {
-		at, err := call[hosted](ctx, p.client, "getFile", fileParams{file.FileID})
+		at, err := call[models.File](ctx, p.client, "getFile", bot.GetFileParams{FileID: file.FileID})
 		if err != nil {
 			return nil, err
 		}
-		if at.Size > limit {
+		if at.FileSize > limit {
 			return nil, platform.ErrTooLarge
 		}
-		return p.client.file(ctx, at.Path)
+		return p.client.file(ctx, at.FilePath)
 	}, tryAgain))
 }
 

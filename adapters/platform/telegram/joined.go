@@ -90,5 +90,5 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	if err := errors.Join(err, idErr); err != nil {
 		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
-	return p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(chat, 10)), id, keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}})
+	return p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(chat, 10)), id, onlyButton(q.Outcome))
 }

@@ -18,7 +18,7 @@ import (
 func choiceButtons(code string, a messages.Ask) [][]button {
 	say := notices.For(a.Chinese)
 	one := func(text string, choice platform.Choice) button {
-		return button{text, pressChoice + choice + ":" + code}
+		return newButton(text, pressChoice+choice+":"+code)
 	}
 	if a.Label == botkit.KindGroup {
 		return [][]button{{one("✅ "+say.GroupButton, platform.LetIn), one("🚫 "+say.BlockButton, platform.Block)}}
@@ -43,7 +43,7 @@ func (p *Platform) choose(ctx context.Context, c callback, say words) {
 		return
 	}
 	p.owe(ctx)
-	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{answer.Mark, pressNothing}}}})
+	p.showKeyboard(ctx, c, onlyButton(answer.Mark))
 	p.toast(ctx, c, answer.Text, false)
 }
 

@@ -26,7 +26,7 @@ type mapped struct {
 // mapper turns updates into inbounds. It is pure except for the random request id.
 type mapper struct {
 	account  string
-	me       identity
+	me       models.User // the bot
 	commands map[string]bool
 	// origin returns the id from which a chat's key is made. If nil, that is the chat's own id.
 	origin func(chat string) string

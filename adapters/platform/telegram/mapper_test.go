@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -17,7 +18,7 @@ import (
 )
 
 func testMapper() mapper {
-	return mapper{me: identity{ID: 9, Username: "Sample_Bot"}, commands: map[string]bool{"stop": true, "start": true, "new": true}}
+	return mapper{me: models.User{ID: 9, Username: "Sample_Bot"}, commands: map[string]bool{"stop": true, "start": true, "new": true}}
 }
 
 // mapJSON maps a message. It gets an id, a date and a chat if it has none.

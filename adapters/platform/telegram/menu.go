@@ -4,21 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // announceWithin bounds the time for sending the list of commands to the service.
 const announceWithin = 20 * time.Second
-
-type menuCommand struct {
-	Command     string `json:"command"`
-	Description string `json:"description"`
-}
-
-type menuParams struct {
-	Commands []menuCommand `json:"commands"`
-	Language string        `json:"language_code,omitempty"`
-}
 
 // announce sends the list of commands to the service, once and in the background: commands can be
 // typed without it.
@@ -40,11 +33,11 @@ func (p *Platform) announce() {
 }
 
 // menus returns the lists of commands, for everybody and for people who read Chinese.
-func menus(entries []platform.MenuEntry) []menuParams {
-	english, chinese := menuParams{}, menuParams{Language: "zh"}
+func menus(entries []platform.MenuEntry) []bot.SetMyCommandsParams {
+	english, chinese := bot.SetMyCommandsParams{}, bot.SetMyCommandsParams{LanguageCode: "zh"}
 	for _, e := range entries {
-		english.Commands = append(english.Commands, menuCommand{e.Command, e.English})
-		chinese.Commands = append(chinese.Commands, menuCommand{e.Command, e.Chinese})
+		english.Commands = append(english.Commands, models.BotCommand{Command: e.Command, Description: e.English})
+		chinese.Commands = append(chinese.Commands, models.BotCommand{Command: e.Command, Description: e.Chinese})
 	}
-	return []menuParams{english, chinese}
+	return []bot.SetMyCommandsParams{english, chinese}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// order adds a button that sends a command below a message.
-func (k *keyboard) order(a messages.Ask, sameRow bool) {
+// withOrder adds a button that sends a command to the rows below a message.
+func withOrder(rows [][]button, a messages.Ask, sameRow bool) [][]button {
 	if len(pressOrder+a.Order) > maxData {
-		return // Unreachable: commands have at most messages.MaxOrder bytes
+		return rows // Unreachable: commands have at most messages.MaxOrder bytes
 	}
-	made := button{a.Label, pressOrder + a.Order}
-	if n := len(k.Rows); sameRow && n > 0 {
-		k.Rows[n-1] = append(k.Rows[n-1], made)
-		return
+	made := newButton(a.Label, pressOrder+a.Order)
+	if n := len(rows); sameRow && n > 0 {
+		rows[n-1] = append(rows[n-1], made)
+		return rows
 	}
-	k.Rows = append(k.Rows, []button{made})
+	return append(rows, []button{made})
 }
 
 // giveOrder hands the command of a button to the chat, as if the person who pressed it had sent it

@@ -23,17 +23,17 @@ func (p *Platform) ShowOutcomes(ctx context.Context, to platform.Target, message
 	if err != nil {
 		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
-	var k keyboard
+	var rows [][]button
 	for _, a := range asks {
 		if a.Answer != "" {
-			k.Rows = append(k.Rows, []button{{"#" + strconv.Itoa(a.N) + " " + outcomeWords(a), pressNothing}})
+			rows = append(rows, []button{newButton("#"+strconv.Itoa(a.N)+" "+outcomeWords(a), pressNothing)})
 			continue
 		}
 		if open := buttons([]messages.Ask{a.Ask}); open != nil {
-			k.Rows = append(k.Rows, open.Rows...)
+			rows = append(rows, open.InlineKeyboard...)
 		}
 	}
-	return p.setKeyboard(ctx, out.Chat, id, k)
+	return p.setKeyboard(ctx, out.Chat, id, keyboard{InlineKeyboard: rows})
 }
 
 // outcomeWords describes how a request ended, in the space that a button has.

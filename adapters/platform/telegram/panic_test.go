@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
@@ -26,7 +28,7 @@ func TestRL16MapperPanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.me.Store(&identity{ID: 9, Username: "Sample_Bot"})
+	p.me.Store(&models.User{ID: 9, Username: "Sample_Bot"})
 	var updates []update
 	for i, person := range []int{7, 13, 8} {
 		var u update

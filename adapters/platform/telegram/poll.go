@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
@@ -129,11 +131,11 @@ func (r *receiver) step(ctx context.Context) error {
 func (p *Platform) identify(ctx context.Context) error {
 	soon, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	me, err := call[identity](soon, p.client, "getMe", struct{}{})
+	me, err := call[models.User](soon, p.client, "getMe", struct{}{})
 	if err != nil {
 		return err
 	}
-	if old := p.me.Swap(&me); !me.ReadsAll && (old == nil || old.ReadsAll) && (p.opts.Groups == platform.GroupsAll || p.opts.FollowUp > 0) {
+	if old := p.me.Swap(&me); !me.CanReadAllGroupMessages && (old == nil || old.CanReadAllGroupMessages) && (p.opts.Groups == platform.GroupsAll || p.opts.FollowUp > 0) {
 		p.log.Warn("privacy mode is on: in groups that the bot does not administer it gets only mentions, replies and commands; " +
 			"send /setprivacy to @BotFather, then take the bot out of the groups and in again")
 	}
@@ -297,7 +299,7 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	info, err := call[hookInfo](ctx, r.p.client, "getWebhookInfo", struct{}{})
+	info, err := call[models.WebhookInfo](ctx, r.p.client, "getWebhookInfo", struct{}{})
 	if err != nil {
 		return false
 	}
@@ -309,6 +311,6 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 		return false
 	}
 	r.unhooked = true
-	r.p.log.Warn("a webhook was set for this token; it was deleted because this host polls", "webhook_host", host, "pending", info.Pending)
+	r.p.log.Warn("a webhook was set for this token; it was deleted because this host polls", "webhook_host", host, "pending", info.PendingUpdateCount)
 	return true
 }

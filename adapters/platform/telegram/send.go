@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
@@ -75,28 +76,18 @@ func textParts(split []markup.Part) []platform.Part {
 	return parts
 }
 
-// replyParameters identify the message that another one replies to.
-type replyParameters struct {
-	MessageID int64 `json:"message_id"`
-	Lax       bool  `json:"allow_sending_without_reply"`
-}
-
-type linkPreview struct {
-	Disabled bool `json:"is_disabled"`
-}
-
 // outgoing are the parameters of sendMessage, sendRichMessage, editMessageText and sendChatAction.
 type outgoing struct {
-	Chat        json.RawMessage  `json:"chat_id"`
-	Thread      int64            `json:"message_thread_id,omitempty"`
-	Message     int64            `json:"message_id,omitempty"`
-	Text        string           `json:"text,omitempty"`
-	ParseMode   models.ParseMode `json:"parse_mode,omitempty"`
-	Rich        *richMessage     `json:"rich_message,omitempty"`
-	Reply       *replyParameters `json:"reply_parameters,omitempty"`
-	LinkPreview *linkPreview     `json:"link_preview_options,omitempty"`
-	Action      string           `json:"action,omitempty"`
-	Buttons     *keyboard        `json:"reply_markup,omitempty"`
+	Chat        json.RawMessage            `json:"chat_id"`
+	Thread      int64                      `json:"message_thread_id,omitempty"`
+	Message     int64                      `json:"message_id,omitempty"`
+	Text        string                     `json:"text,omitempty"`
+	ParseMode   models.ParseMode           `json:"parse_mode,omitempty"`
+	Rich        *richMessage               `json:"rich_message,omitempty"`
+	Reply       *models.ReplyParameters    `json:"reply_parameters,omitempty"`
+	LinkPreview *models.LinkPreviewOptions `json:"link_preview_options,omitempty"`
+	Action      string                     `json:"action,omitempty"`
+	Buttons     *keyboard                  `json:"reply_markup,omitempty"`
 }
 
 // sentMessage holds the fields that we need of a sent message.
@@ -124,12 +115,12 @@ func address(to platform.Target) (outgoing, error) {
 	return out, nil
 }
 
-func replyTo(id string) *replyParameters {
-	n, err := strconv.ParseInt(id, 10, 64)
+func replyTo(id string) *models.ReplyParameters {
+	n, err := strconv.Atoi(id)
 	if err != nil || n <= 0 {
 		return nil
 	}
-	return &replyParameters{MessageID: n, Lax: true}
+	return &models.ReplyParameters{MessageID: n, AllowSendingWithoutReply: true}
 }
 
 // Send implements [platform.Sender].
@@ -204,7 +195,7 @@ func posting[T any](ctx context.Context, p *Platform, method string, out outgoin
 		var none T
 		return none, &platform.Error{Reason: platform.SendRefused, Err: errNoText}
 	}
-	out.LinkPreview, out.Buttons = &linkPreview{Disabled: true}, buttons(part.Asks)
+	out.LinkPreview, out.Buttons = &models.LinkPreviewOptions{IsDisabled: bot.True()}, buttons(part.Asks)
 	if part.Rich != "" && !p.noRich.Load() {
 		result, err := call[T](ctx, p.client, richMethod(method), out.rich(method, part.Rich))
 		if !p.richRefused(method, err) {

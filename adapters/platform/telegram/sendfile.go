@@ -109,10 +109,7 @@ func (p *Platform) upload(ctx context.Context, to platform.Target, part platform
 		return nil, err
 	}
 	chat, thread := chatID(out), int(out.Thread)
-	var reply *models.ReplyParameters
-	if r := replyTo(part.ReplyTo); r != nil {
-		reply = &models.ReplyParameters{MessageID: int(r.MessageID), AllowSendingWithoutReply: true}
-	}
+	reply := replyTo(part.ReplyTo)
 	var m *models.Message
 	switch part.Attachment.Kind {
 	case "photo":

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
@@ -83,7 +85,7 @@ type Platform struct {
 	name      string
 	client    *client
 	markup    *markup.Renderer
-	me        atomic.Pointer[identity]
+	me        atomic.Pointer[models.User] // the bot's own account
 	commands  map[string]bool
 	admission *botkit.Admission
 	follows   *recent.Times // who talked with the bot in which group

@@ -8,15 +8,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
 
-// identity is the bot's own account.
-type identity struct {
-	ID       int64  `json:"id"`
-	Username string `json:"username"`
-	// ReadsAll: privacy mode is off, so the bot gets all messages of its groups, not only of those
-	// that it administers.
-	ReadsAll bool `json:"can_read_all_group_messages"`
-}
-
 // update holds the fields of an update that we use; decoding more would cost time for every
 // message.
 type update struct {

@@ -13,6 +13,9 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
@@ -163,27 +166,15 @@ func (h *hook) ended(err error) error {
 func (h *hook) set(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	_, err := call[bool](ctx, h.p.client, "setWebhook", struct {
-		URL     string   `json:"url"`
-		Secret  string   `json:"secret_token"`
-		Allowed []string `json:"allowed_updates"`
-	}{h.p.opts.Webhook.URL, h.word, allowedUpdates()})
+	_, err := call[bool](ctx, h.p.client, "setWebhook", bot.SetWebhookParams{URL: h.p.opts.Webhook.URL, SecretToken: h.word, AllowedUpdates: allowedUpdates()})
 	return err
-}
-
-// hookInfo is the state of the webhook according to the service.
-type hookInfo struct {
-	URL       string `json:"url"`
-	Pending   int    `json:"pending_update_count"`
-	LastError string `json:"last_error_message"`
-	ErrorDate int64  `json:"last_error_date"`
 }
 
 // check asks the service for the state of the webhook, and sets the webhook again if it is gone.
 func (h *hook) check(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	info, err := call[hookInfo](short, h.p.client, "getWebhookInfo", struct{}{})
+	info, err := call[models.WebhookInfo](short, h.p.client, "getWebhookInfo", struct{}{})
 	switch {
 	case err != nil && ctx.Err() != nil:
 	case err != nil:
@@ -192,8 +183,8 @@ func (h *hook) check(ctx context.Context) error {
 		h.p.log.Warn("another program took the webhook away; it is set again")
 		h.status.Set(false, "another program uses this token")
 		return h.set(ctx)
-	case info.Pending > 0 && h.p.opts.Now().Sub(time.Unix(info.ErrorDate, 0)) < 2*hookCheck:
-		h.status.Set(false, "telegram cannot reach the webhook: "+botkit.Tidy(info.LastError, botkit.MaxName))
+	case info.PendingUpdateCount > 0 && h.p.opts.Now().Sub(time.Unix(int64(info.LastErrorDate), 0)) < 2*hookCheck:
+		h.status.Set(false, "telegram cannot reach the webhook: "+botkit.Tidy(info.LastErrorMessage, botkit.MaxName))
 	default:
 		h.status.Set(true, "")
 	}
