@@ -64,6 +64,7 @@ type AccessStore interface {
 	Pairing
 	Asking
 	Noting
+	Activation
 }
 
 // RoleReader is consulted for every message. It answers from memory; when in doubt people are
@@ -116,8 +117,7 @@ type Noting interface {
 	Meet(ctx context.Context, bot, chat string) error
 }
 
-// Activation is an optional part of an [AccessStore]: what the bot listens to in each group, as one
-// of the Groups constants.
+// Activation is what the bot listens to in each group, as one of the Groups constants.
 type Activation interface {
 	// Listens returns an empty string where the settings decide.
 	Listens(bot, chat string) string

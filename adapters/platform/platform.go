@@ -177,9 +177,18 @@ type Typer interface {
 // Target is the destination of a part. It is fixed per chat.
 type Target struct {
 	ChatKey  messages.ChatKey
-	Chat     string // the platform's id of the chat
+	Chat     string // the platform's id of the chat; empty: that of the key
 	Topic    int64  // 0 outside topics
 	ChatType string // as last seen; empty if unknown
+}
+
+// ChatID returns the platform's id of the chat, from its key if it is not given.
+func (t Target) ChatID() string {
+	if t.Chat != "" {
+		return t.Chat
+	}
+	to, _ := t.ChatKey.Address()
+	return to.Chat
 }
 
 // Outbound is one message that the core has to deliver to a chat.

@@ -35,9 +35,9 @@ func isSecretRefused(err error) bool {
 	return ok && (e.Code == codeInvalidSecret || e.Code == codeInvalidApp || e.Code == 1000040351)
 }
 
-// sendError converts the error of a send.
+// sendError converts the error of a send, if there is one.
 func sendError(err error) error {
-	if _, ok := errors.AsType[*platform.Error](err); ok {
+	if _, ok := errors.AsType[*platform.Error](err); ok || err == nil {
 		return err
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok {

@@ -13,9 +13,7 @@ import (
 func (r *receiver) membership(e envelope) handler {
 	m, err := decodeMembership(e.Event)
 	if err != nil {
-		r.p.metrics.events.WithLabelValues("unreadable").Inc()
-		r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
-		return nothing
+		return r.unreadable(e)
 	}
 	place := r.lines.Join(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
 	joined := botkit.Membership{

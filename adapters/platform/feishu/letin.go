@@ -29,10 +29,10 @@ func (p *Platform) owe(ctx context.Context) {
 		return
 	}
 	p.admission.SendDue(ctx, botkit.Bot{
-		Host:  p.life.Offer,
+		Life:  p.life,
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
 		Words: p.wordsOf, PrivateType: messages.ChatP2P,
-		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.life.Go,
+		Again: p.readAgain, Settle: p.settle,
 	})
 }
 

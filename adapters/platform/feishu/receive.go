@@ -171,9 +171,7 @@ func (r *receiver) prepare(e envelope) handler {
 	case eventMessage, eventRecall:
 		event, err := decodeArrived(e.Header.Kind, e.Event)
 		if err != nil {
-			m.WithLabelValues("unreadable").Inc()
-			r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
-			return nothing
+			return r.unreadable(e)
 		}
 		place := r.lines.Join(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
 		return func(ctx context.Context) (any, error) {
@@ -194,6 +192,13 @@ func (r *receiver) prepare(e envelope) handler {
 		}
 	}
 	m.WithLabelValues("other").Inc()
+	return nothing
+}
+
+// unreadable skips an event, because a redelivery could not be read either.
+func (r *receiver) unreadable(e envelope) handler {
+	r.p.metrics.events.WithLabelValues("unreadable").Inc()
+	r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 	return nothing
 }
 
@@ -223,7 +228,7 @@ func (r *receiver) arrived(ctx context.Context, at *lines.Place, event received)
 }
 
 // guarded answers an event that caused a panic, because a redelivery would cause it again.
-func (r *receiver) guarded(e envelope, do handlerBody) (answer any, err error) {
+func (r *receiver) guarded(e envelope, do func() (any, error)) (answer any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.p.metrics.events.WithLabelValues("panic").Inc()
@@ -233,8 +238,6 @@ func (r *receiver) guarded(e envelope, do handlerBody) (answer any, err error) {
 	}()
 	return do()
 }
-
-type handlerBody func() (any, error)
 
 // decodeEnvelope decodes what the service delivers.
 func decodeEnvelope(raw []byte) (envelope, error) {

@@ -101,11 +101,8 @@ func orderOf(created string) int64 {
 
 // chatOf returns the destination of a call. A target without a chat is an error.
 func chatOf(to platform.Target) (string, error) {
-	if to.Chat != "" {
-		return to.Chat, nil
-	}
-	if a, _ := to.ChatKey.Address(); a.Chat != "" {
-		return a.Chat, nil
+	if chat := to.ChatID(); chat != "" {
+		return chat, nil
 	}
 	return "", &platform.Error{Reason: platform.SendRefused, Err: errNoChat}
 }

@@ -266,10 +266,7 @@ func (p *Platform) putStream(ctx context.Context, s *stream, path string, params
 		s.seq += sequenceJump
 		err = put()
 	}
-	if err != nil {
-		return sendError(err)
-	}
-	return nil
+	return sendError(err)
 }
 
 // streamOf returns the card of a message; after a restart it asks the service.

@@ -10,11 +10,10 @@ import (
 
 // listens returns what the owner chose that the bot listens to in a group, or an empty string.
 func (p *Platform) listens(in platform.Inbound, f botkit.Facts) string {
-	store, ok := p.opts.AccessStore.(platform.Activation)
-	if !ok || f.Private() || f.Content != botkit.ContentMessage {
+	if p.opts.AccessStore == nil || f.Private() || f.Content != botkit.ContentMessage {
 		return ""
 	}
-	switch how := store.Listens(p.name, in.Chat.ID); how {
+	switch how := p.opts.AccessStore.Listens(p.name, in.Chat.ID); how {
 	case platform.GroupsMention, platform.GroupsReply, platform.GroupsCommands, platform.GroupsAll:
 		return how
 	}
@@ -41,15 +40,14 @@ func activations(word string) (listens string, ok bool) {
 // activate handles /activation of the owner in a group. The choice is durable before it is
 // confirmed.
 func (p *Platform) activate(ctx context.Context, in platform.Inbound, f botkit.Facts, say words) platform.Inbound {
-	store, can := p.opts.AccessStore.(platform.Activation)
 	listens, known := activations(in.Command.Args)
 	switch {
 	case f.Role != platform.RoleOwner:
 		in.Gate = platform.Gate{Refuse: true, Reason: "owner_only", Notice: say.OwnerOnly}
-	case !known || !can:
+	case !known:
 		in.Gate.Notice = say.activationHelp
 	default:
-		if err := store.Listen(ctx, p.name, in.Chat.ID, in.Chat.Title, in.Sender.ID, listens); err != nil {
+		if err := p.opts.AccessStore.Listen(ctx, p.name, in.Chat.ID, in.Chat.Title, in.Sender.ID, listens); err != nil {
 			p.log.Error("what the bot listens to in a group could not be stored", "chat", in.Chat.ID, "error", err)
 			in.Gate.Notice = say.activationFailed
 			return in

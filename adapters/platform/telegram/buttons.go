@@ -209,10 +209,11 @@ func (p *Platform) toast(ctx context.Context, c callback, text string, alert boo
 // setKeyboard replaces the buttons below a message; an unchanged keyboard is not an error.
 func (p *Platform) setKeyboard(ctx context.Context, chat json.RawMessage, message int64, k keyboard) error {
 	params := bot.EditMessageReplyMarkupParams{ChatID: chat, MessageID: int(message), ReplyMarkup: k}
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
-		return sendError(err)
+	_, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params)
+	if isUnchanged(err) {
+		return nil
 	}
-	return nil
+	return sendError(err)
 }
 
 // settleButtons shows the decision. It is best effort: buttons that remain give the same answer

@@ -20,8 +20,11 @@ func isTokenRefused(err error) bool {
 	return ok && (e.Code == http.StatusUnauthorized || e.Code == http.StatusNotFound)
 }
 
-// sendError converts the error of a send.
+// sendError converts the error of a send, if there is one.
 func sendError(err error) error {
+	if err == nil {
+		return nil
+	}
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return refusal(e)
 	}

@@ -53,13 +53,13 @@ func (p *Platform) owe(ctx context.Context) {
 		return
 	}
 	p.admission.SendDue(ctx, botkit.Bot{
-		Host: p.life.Offer,
+		Life: p.life,
 		Key: func(chat string) messages.ChatKey {
 			return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(chat), 0)
 		},
 		Words:       func(chat messages.ChatKey, language string) notices.Words { return p.wordsOf(chat, language).Words },
 		PrivateType: messages.ChatPrivate,
-		Again:       p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.life.Go,
+		Again:       p.readAgain, Settle: p.settle,
 	})
 }
 

@@ -51,9 +51,6 @@ func (p *Platform) Mark(ctx context.Context, to platform.Target, messageID strin
 		return nil //nolint:nilerr // a mark that cannot be is none
 	}
 	_, err = call[bool](ctx, p.client, "setMessageReaction", reactionParams{Chat: out.Chat, Message: message, Reactions: reactionsOf(mark)})
-	if err == nil {
-		return nil
-	}
 	if e, ok := errors.AsType[*apiError](err); ok && !isMessageGone(e) && p.noMarks.learn(chat, e) {
 		p.log.Info("reactions are not allowed here; none are tried for a day", "chat", chat, "error", err)
 	}

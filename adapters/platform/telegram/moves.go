@@ -89,11 +89,7 @@ func (m *moves) learnFrom(msg *wire.Message) {
 
 // address returns the parameters of a call with the chat's current id.
 func (p *Platform) address(to platform.Target) (outgoing, error) {
-	if to.Chat == "" {
-		a, _ := to.ChatKey.Address()
-		to.Chat = a.Chat
-	}
-	to.Chat = p.moves.current(to.Chat)
+	to.Chat = p.moves.current(to.ChatID())
 	return address(to)
 }
 
@@ -104,11 +100,7 @@ func (p *Platform) following(to platform.Target, err error, again func(to platfo
 	if !ok || e.Reason != platform.SendMigrated || e.NewChat == "" {
 		return messages.Receipt{}, err
 	}
-	from := to.Chat
-	if from == "" {
-		a, _ := to.ChatKey.Address()
-		from = a.Chat
-	}
+	from := to.ChatID()
 	to.Chat = e.NewChat
 	made, againErr := again(to)
 	if e, ok := errors.AsType[*platform.Error](againErr); ok && e.Reason == platform.SendNotFound {

@@ -97,11 +97,7 @@ type sentMessage struct {
 
 // address fills in the destination of a call. A target without a valid chat is an error.
 func address(to platform.Target) (outgoing, error) {
-	chat := to.Chat
-	if chat == "" {
-		a, _ := to.ChatKey.Address()
-		chat = a.Chat
-	}
+	chat := to.ChatID()
 	if chat == "" {
 		return outgoing{}, &platform.Error{Reason: platform.SendRefused, Err: errNoChat}
 	}
@@ -199,10 +195,7 @@ func posting[T any](ctx context.Context, p *Platform, method string, out outgoin
 	if part.Rich != "" && !p.noRich.Load() {
 		result, err := call[T](ctx, p.client, richMethod(method), out.rich(method, part.Rich))
 		if !p.richRefused(method, err) {
-			if err != nil {
-				err = sendError(err)
-			}
-			return result, err
+			return result, sendError(err)
 		}
 	}
 	out.Text = part.Text
@@ -216,10 +209,7 @@ func posting[T any](ctx context.Context, p *Platform, method string, out outgoin
 		out.Text, out.ParseMode = part.Text, ""
 		result, err = call[T](ctx, p.client, method, out)
 	}
-	if err != nil {
-		return result, sendError(err)
-	}
-	return result, nil
+	return result, sendError(err)
 }
 
 // Typing implements [platform.Typer].
@@ -229,8 +219,6 @@ func (p *Platform) Typing(ctx context.Context, to platform.Target) error {
 		return err
 	}
 	out.Action = string(models.ChatActionTyping)
-	if _, err = call[json.RawMessage](ctx, p.client, "sendChatAction", out); err != nil {
-		return sendError(err)
-	}
-	return nil
+	_, err = call[json.RawMessage](ctx, p.client, "sendChatAction", out)
+	return sendError(err)
 }

@@ -133,12 +133,9 @@ func nameOf(p platform.Visitor) string {
 	return "“" + platform.Inert(name) + "” (" + platform.Inert(p.ID) + ")"
 }
 
-// Host hands messages over to the core. It returns false if they have to be handed over again.
-type Host func(ctx context.Context, in platform.Inbound) bool
-
 // Bot is what the admission needs of its platform to write to people on its own.
 type Bot struct {
-	Host Host
+	Life *Lifecycle // hands messages over, and runs longer work
 	// Key returns the chat key of a private chat or group.
 	Key func(chat string) messages.ChatKey
 	// Words returns the texts in the language chosen for a chat, or else in the person's language.
@@ -147,12 +144,9 @@ type Bot struct {
 	PrivateType string
 	// Again reads a waiting message; ok is false if it can no longer be read.
 	Again func(ctx context.Context, raw json.RawMessage) (platform.Inbound, bool)
-	Now   func() time.Time
 	// Settle replaces the buttons of a question to the owner by an outcome. Errors are
 	// [*platform.Error]. Calls never overlap.
 	Settle func(ctx context.Context, q Question) error
-	// Go runs longer work in the background.
-	Go func(func(ctx context.Context))
 }
 
 // wordsFor returns the texts for a visitor's private chat, or for a group.
@@ -190,7 +184,7 @@ func (d *Admission) SendDue(ctx context.Context, b Bot) {
 // askOwner asks about pending requests: about a few per hour, and about all groups to which the
 // owner has added the bot.
 func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.AccessState) {
-	say, shown, more := b.wordsFor(*a.Owner), shownLately(a, b.Now()), false
+	say, shown, more := b.wordsFor(*a.Owner), shownLately(a, d.now()), false
 	for _, c := range a.Codes {
 		if c.For == nil || !c.Shown.IsZero() {
 			continue
@@ -201,7 +195,7 @@ func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.AccessState)
 		} else if !own {
 			shown++
 		}
-		if !b.Host(ctx, d.word(b, *a.Owner, c.Code, question(say, *a.Owner, c), []messages.Ask{askAbout(say, c)})) {
+		if !b.Life.Offer(ctx, d.word(b, *a.Owner, c.Code, question(say, *a.Owner, c), []messages.Ask{askAbout(say, c)})) {
 			return
 		}
 		if err := d.store.Shown(ctx, d.bot, c.Code); err != nil {
@@ -210,7 +204,7 @@ func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.AccessState)
 		}
 	}
 	if more {
-		b.Host(ctx, d.word(b, *a.Owner, "more:"+b.Now().UTC().Format("2006010215"), say.MoreWait, nil))
+		b.Life.Offer(ctx, d.word(b, *a.Owner, "more:"+d.now().UTC().Format("2006010215"), say.MoreWait, nil))
 	}
 }
 
@@ -273,7 +267,7 @@ func (d *Admission) word(b Bot, to platform.Visitor, id, text string, asks []mes
 	id = "access:" + id
 	return platform.Inbound{
 		ChatKey: b.Key(chat), IngressID: id, RequestID: "access-" + id, Kind: platform.KindCommand, Command: platform.Command{Name: "access"}, Text: "/access",
-		Chat: platform.ChatInfo{ID: chat, Type: b.PrivateType}, Sender: platform.Person{ID: to.ID, Name: to.Name}, Time: b.Now(),
+		Chat: platform.ChatInfo{ID: chat, Type: b.PrivateType}, Sender: platform.Person{ID: to.ID, Name: to.Name}, Time: d.now(),
 		TurnID: "u:" + string(b.Key(chat)) + ":" + id,
 		Gate:   platform.Gate{Open: true, Reason: "access", Notice: text, Asks: asks},
 	}
@@ -310,13 +304,13 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 	if x.Who.Group {
 		word.Chat.Type = messages.ChatGroup
 	}
-	if !b.Host(ctx, word) {
+	if !b.Life.Offer(ctx, word) {
 		return
 	}
 	if waited {
 		first.IngressID += "~in"
 		first.Gate = platform.Gate{Open: true, Reason: "let_in"}
-		if !b.Host(ctx, first) {
+		if !b.Life.Offer(ctx, first) {
 			return
 		}
 	}

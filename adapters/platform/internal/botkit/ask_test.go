@@ -52,19 +52,28 @@ func (g *gatehouse) restart() {
 	g.admission = NewAdmission("telegram", platform.AccessRules{Access: platform.AccessPaired}, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
 }
 
+// Accept implements [platform.Host].
+func (g *gatehouse) Accept(_ context.Context, in []platform.Inbound) []platform.Result {
+	if g.down || g.shut != "" && in[0].Chat.ID == g.shut {
+		return []platform.Result{{Err: platform.ErrUnavailable}}
+	}
+	g.said = append(g.said, in...)
+	return []platform.Result{{}}
+}
+
+// Status implements [platform.Host].
+func (g *gatehouse) Status(bool, string) {}
+
 // owe lets the admission send what is due and returns it.
 func (g *gatehouse) owe() []platform.Inbound {
 	before := len(g.said)
+	life := NewLifecycle(slog.New(slog.DiscardHandler))
+	life.Begin(g.t.Context(), g)
+	defer life.Wait()
 	g.admission.SendDue(g.t.Context(), Bot{
-		Host: func(_ context.Context, in platform.Inbound) bool {
-			if g.down || g.shut != "" && in.Chat.ID == g.shut {
-				return false
-			}
-			g.said = append(g.said, in)
-			return true
-		},
+		Life:  life,
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("telegram", "", chat, 0) },
-		Words: func(messages.ChatKey, string) notices.Words { return notices.English("") }, PrivateType: "private", Now: func() time.Time { return g.now },
+		Words: func(messages.ChatKey, string) notices.Words { return notices.English("") }, PrivateType: "private",
 		Again: func(_ context.Context, raw json.RawMessage) (platform.Inbound, bool) {
 			var text string
 			err := json.Unmarshal(raw, &text)
@@ -83,7 +92,6 @@ func (g *gatehouse) owe() []platform.Inbound {
 			g.fails = g.fails[1:]
 			return err
 		},
-		Go: func(do func(context.Context)) { do(g.t.Context()) },
 	})
 	return g.said[before:]
 }

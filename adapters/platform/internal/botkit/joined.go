@@ -75,7 +75,7 @@ func (d *Admission) settle(b Bot, a platform.AccessState) {
 		d.settling.Unlock()
 		return
 	}
-	b.Go(func(ctx context.Context) {
+	b.Life.Go(func(ctx context.Context) {
 		defer d.settling.Unlock()
 		d.settleAll(ctx, b)
 	})

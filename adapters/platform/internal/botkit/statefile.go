@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // StateFile is a small JSON document of a bot that is always written as a whole. It is not safe for
@@ -41,8 +41,5 @@ func (f StateFile) Save(v any) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
-		return err
-	}
-	return renameio.WriteFile(filepath.Join(f.Dir, f.Name), raw, 0o600, renameio.IgnoreUmask())
+	return document.Disk{}.Write(filepath.Join(f.Dir, f.Name), raw)
 }
