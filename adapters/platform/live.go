@@ -68,26 +68,27 @@ const (
 	FrameEvent FrameKind = "event"
 )
 
-// Frame is one piece of a chat's live stream.
+// Frame is one piece of a chat's live stream. Readers over a connection get it as JSON, with their own encoding of the
+// chunks.
 type Frame struct {
-	Kind      FrameKind
-	ChatKey   messages.ChatKey
-	RunID     string
-	MessageID string
-	Sees      []string         // FrameStart
-	Chunks    []uistream.Chunk // FrameStart (a replay), FrameChunks; read-only
-	Replay    bool             // the frame repeats what preceded the watch
-	Last      bool             // FrameEnd: the run ended with this message
-	Result    string           // FrameEnd with Last: done, waiting, stopped, failed, interrupted
-	Settled   []string
-	Event     Event // FrameEvent
+	Kind      FrameKind        `json:"kind"`
+	ChatKey   messages.ChatKey `json:"-"`
+	RunID     string           `json:"runId,omitempty"`
+	MessageID string           `json:"messageId,omitempty"`
+	Sees      []string         `json:"sees,omitempty"`   // FrameStart
+	Chunks    []uistream.Chunk `json:"-"`                // FrameStart (a replay), FrameChunks; read-only
+	Replay    bool             `json:"replay,omitempty"` // the frame repeats what preceded the watch
+	Last      bool             `json:"last,omitempty"`   // FrameEnd: the run ended with this message
+	Result    string           `json:"result,omitempty"` // FrameEnd with Last: done, waiting, stopped, failed, interrupted
+	Settled   []string         `json:"settled,omitempty"`
+	Event     Event            `json:"event,omitzero"` // FrameEvent
 }
 
 // Event is one line of a run's timeline.
 type Event struct {
 	// Name is assistant, tool_summary, step_finish, merge, compaction, done, or approval, whose Text says how a
 	// request for approval ended.
-	Name string
-	Step int
-	Text string // at most 500 characters
+	Name string `json:"name"`
+	Step int    `json:"step,omitempty"`
+	Text string `json:"text,omitempty"` // at most 500 characters
 }

@@ -13,18 +13,10 @@ import (
 // when the watch began), or the kind of a frame: start, chunks, end, settled, event.
 type Event struct {
 	View // of kind view
+	platform.Frame
 
-	Kind      string
-	RunID     string
-	MessageID string
-	Sees      []string            // start: the turns that become visible with the message
-	Turns     []uimessage.Message // start: those turns as messages
-	Chunks    chunks
-	Replay    bool
-	Last      bool   // end: the run has ended
-	Result    string // end with Last
-	Settled   []string
-	Event     platform.Event
+	Turns  []uimessage.Message // start: the turns of Sees as messages
+	Chunks chunks
 }
 
 // chunks are decoded by their types.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -122,8 +123,8 @@ func (p *printer) start(e Event) {
 // late shows a complete message whose frames were missed.
 func (p *printer) late(m uimessage.Message) {
 	if !p.begun[m.ID] {
-		p.start(Event{MessageID: m.ID, Replay: true, Chunks: uistream.Replay(m)})
-		p.end(Event{MessageID: m.ID})
+		p.start(Event{Frame: platform.Frame{MessageID: m.ID, Replay: true}, Chunks: uistream.Replay(m)})
+		p.end(Event{Frame: platform.Frame{MessageID: m.ID}})
 	}
 }
 

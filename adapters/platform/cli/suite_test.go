@@ -93,7 +93,7 @@ func (x *terminal) event(e cli.Event, texts map[string]string) {
 			texts[e.MessageID] += d.Delta
 		}
 	}
-	if e.Kind == string(platform.FrameEnd) {
+	if e.Kind == platform.FrameEnd {
 		x.Show(e.MessageID, texts[e.MessageID])
 	}
 }

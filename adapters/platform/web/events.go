@@ -18,23 +18,10 @@ import (
 
 // wireFrame is one frame in the encoding of GET /api/chat/{id}/events.
 type wireFrame struct {
-	Kind      platform.FrameKind  `json:"kind"`
-	RunID     string              `json:"runId,omitempty"`
-	MessageID string              `json:"messageId,omitempty"`
-	Sees      []string            `json:"sees,omitempty"`
-	Turns     []uimessage.Message `json:"turns,omitempty"` // the turns of Sees
-	Chunks    []json.RawMessage   `json:"chunks,omitempty"`
-	Replay    bool                `json:"replay,omitempty"`
-	Last      bool                `json:"last,omitempty"`
-	Result    string              `json:"result,omitempty"`
-	Settled   []string            `json:"settled,omitempty"`
-	Event     *wireEvent          `json:"event,omitempty"`
-}
+	platform.Frame
 
-type wireEvent struct {
-	Name string `json:"name"`
-	Step int    `json:"step,omitempty"`
-	Text string `json:"text,omitempty"`
+	Turns  []uimessage.Message `json:"turns,omitempty"` // the turns of Sees
+	Chunks []json.RawMessage   `json:"chunks,omitempty"`
 }
 
 // events serves GET /api/chat/{id}/events: everything that happens in a chat. The first event is
@@ -76,15 +63,9 @@ func (s *stream) event(v any) error {
 }
 
 func (p *Platform) wire(ctx context.Context, key messages.ChatKey, fr platform.Frame) wireFrame {
-	out := wireFrame{
-		Kind: fr.Kind, RunID: fr.RunID, MessageID: fr.MessageID, Sees: fr.Sees, Replay: fr.Replay,
-		Last: fr.Last, Result: fr.Result, Settled: fr.Settled,
-	}
+	out := wireFrame{Frame: fr}
 	for _, c := range fr.Chunks {
 		out.Chunks = append(out.Chunks, uistream.AppendJSON(nil, c))
-	}
-	if fr.Kind == platform.FrameEvent {
-		out.Event = &wireEvent{Name: fr.Event.Name, Step: fr.Event.Step, Text: fr.Event.Text}
 	}
 	if fr.Kind == platform.FrameStart && len(fr.Sees) > 0 {
 		out.Turns = p.turns(ctx, key, fr.Sees)
