@@ -109,6 +109,9 @@ func (c *chat) repair(ctx context.Context, o RepairOptions) (Repaired, error) {
 	if len(done.Files) == 0 {
 		return done, nil
 	}
+	if err := c.wake(ctx); err != nil { // If this process is killed, the next host fsyncs what it finds.
+		return Repaired{}, err
+	}
 	if err := c.noteRepair(ctx, done); err != nil {
 		return Repaired{}, err
 	}

@@ -22,28 +22,28 @@ func (c *chat) marker() (name, shard string) {
 }
 
 // Wake implements [persistence.Waker].
-func (c *chat) Wake(ctx context.Context) error {
-	return c.change(ctx, "wake", func(ctx context.Context) error {
-		if c.marked {
-			return nil
-		}
-		name, shard := c.marker()
-		if err := c.wakeDirs(ctx, shard, path.Dir(name)); err != nil {
-			return err
-		}
-		err := c.store.files.Temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, func(vfs.File) error { return nil })
-		switch {
-		case err == nil:
-			c.trust()
-		case !errors.Is(err, fs.ErrExist):
-			return harmless(err)
-		}
-		if err := c.syncDir(ctx, path.Dir(name)); err != nil {
-			return err
-		}
-		c.marked = true
+func (c *chat) Wake(ctx context.Context) error { return c.change(ctx, "wake", c.wake) }
+
+func (c *chat) wake(ctx context.Context) error {
+	if c.marked {
 		return nil
-	})
+	}
+	name, shard := c.marker()
+	if err := c.wakeDirs(ctx, shard, path.Dir(name)); err != nil {
+		return err
+	}
+	err := c.store.files.Temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, func(vfs.File) error { return nil })
+	switch {
+	case err == nil:
+		c.trust()
+	case !errors.Is(err, fs.ErrExist):
+		return harmless(err)
+	}
+	if err := c.syncDir(ctx, path.Dir(name)); err != nil {
+		return err
+	}
+	c.marked = true
+	return nil
 }
 
 // trust is called if the chat was not marked: its last writer had no unfinished work.

@@ -225,9 +225,22 @@ func TestKilledWithoutAHost(t *testing.T) {
 		}
 		return err
 	}
-	for name, works := range map[string][]func(*filestore.Store) error{"import": {adopts}, "rewind": {adopts, rewinds}} {
+	var disk *filestoretest.Disk
+	spoils := func(*filestore.Store) error {
+		f, err := disk.OpenFile("/state/chat/cli-chat-x/messages/history.jsonl", os.O_RDWR)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteAt([]byte("?"), 0)
+		return errors.Join(err, f.Datasync(), f.Close())
+	}
+	repairs := func(store *filestore.Store) error {
+		_, err := store.Repair(t.Context(), key, filestore.RepairOptions{})
+		return err
+	}
+	for name, works := range map[string][]func(*filestore.Store) error{"import": {adopts}, "rewind": {adopts, rewinds}, "repair": {adopts, spoils, repairs}} {
 		t.Run(name, func(t *testing.T) {
-			disk := filestoretest.NewDisk()
+			disk = filestoretest.NewDisk()
 			store, c, _ := open(disk)
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
@@ -242,7 +255,10 @@ func TestKilledWithoutAHost(t *testing.T) {
 			}
 			disk.After(nil)
 			for n, d := range killed {
-				_, c, _ := open(d)
+				_, c, snap := open(d)
+				if len(snap.Damage) > 0 {
+					continue // it takes no messages
+				}
 				if err := errors.Join(c.Wake(t.Context()), c.AppendHistory(t.Context(), turn("again"))); err != nil {
 					t.Fatal(err)
 				}
