@@ -128,7 +128,7 @@ func (j *checker) walk(root syntax.Node, text string, depth int) {
 			}
 		case *syntax.Word:
 			if n != root && !documents[n] {
-				text, sure := literal(n)
+				text, sure, _ := literal(n)
 				j.later(text, depth)
 				if !sure && strings.Contains(text, "$(") && (j.prompts || strings.Contains(text, "[")) {
 					j.unknown()
@@ -199,7 +199,7 @@ func (j *checker) assignment(a *syntax.Assign, command bool, depth int) {
 	if a.Value == nil {
 		return
 	}
-	text, sure := literal(a.Value)
+	text, sure, _ := literal(a.Value)
 	name := ""
 	if a.Name != nil {
 		name = a.Name.Value

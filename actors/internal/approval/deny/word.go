@@ -66,43 +66,42 @@ func expanded(split *syntax.Word) []word {
 
 // readWord returns a word without its quotes. File patterns and shell expansions are not known.
 func readWord(w *syntax.Word) word {
-	var b strings.Builder
-	for _, part := range w.Parts {
-		if !appendPart(&b, part) {
-			shown, _ := literal(w)
-			return word{shown: shown}
-		}
+	text, sure, pattern := literal(w)
+	if !sure || pattern {
+		return word{shown: text}
 	}
-	return known(b.String())
+	return known(text)
 }
 
-// literal returns the text of a word without its quotes, with file patterns as they are, and without its shell
-// expansions. It also reports whether the word has no expansions.
-func literal(w *syntax.Word) (string, bool) {
+// literal returns the text of a word without its quotes and without its shell expansions, whether it has no expansions,
+// and whether it is a file pattern.
+func literal(w *syntax.Word) (text string, sure, pattern bool) {
 	var b strings.Builder
-	sure := true
+	sure = true
 	for _, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			for i := 0; i < len(part.Value); i++ {
-				if part.Value[i] == '\\' && i+1 < len(part.Value) {
-					i++
-				}
-				b.WriteByte(part.Value[i])
+			pattern = appendLiteral(&b, part.Value, "") || pattern
+		case *syntax.SglQuoted:
+			text := part.Value
+			if part.Dollar {
+				var err error
+				text, _, err = expand.Format(nil, text, nil)
+				sure = sure && err == nil
 			}
+			b.WriteString(text)
 		case *syntax.DblQuoted:
 			for _, inner := range part.Parts {
 				lit, ok := inner.(*syntax.Lit)
-				sure = sure && ok
-				if ok {
+				if sure = sure && ok; ok {
 					appendLiteral(&b, lit.Value, "$`\"\\\n")
 				}
 			}
 		default:
-			sure = appendPart(&b, part) && sure
+			sure = false
 		}
 	}
-	return b.String(), sure
+	return b.String(), sure, pattern
 }
 
 // printed returns what a statement writes if it is a plain echo or printf, and whether that is known.
@@ -156,47 +155,18 @@ func document(d *syntax.Redirect) word {
 	return known(b.String())
 }
 
-func appendPart(b *strings.Builder, part syntax.WordPart) bool {
-	switch part := part.(type) {
-	case *syntax.Lit:
-		return appendLiteral(b, part.Value, "")
-	case *syntax.SglQuoted:
-		if !part.Dollar {
-			b.WriteString(part.Value)
-			return true
-		}
-		text, _, err := expand.Format(nil, part.Value, nil)
-		b.WriteString(text)
-		return err == nil
-	case *syntax.DblQuoted:
-		for _, inner := range part.Parts {
-			lit, ok := inner.(*syntax.Lit)
-			if !ok || !appendLiteral(b, lit.Value, "$`\"\\\n") {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // appendLiteral appends a text without its escaping backslashes. With an empty only, as outside of quotes, every
-// character can be escaped, and file patterns are refused.
-func appendLiteral(b *strings.Builder, text, only string) bool {
+// character can be escaped. It reports whether the text is a file pattern then.
+func appendLiteral(b *strings.Builder, text, only string) (pattern bool) {
 	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '\\' && i+1 < len(text) && (only == "" || strings.IndexByte(only, text[i+1]) >= 0):
-			if i++; text[i] != '\n' {
-				b.WriteByte(text[i])
-			}
-		case only == "" && strings.IndexByte("*?[", c) >= 0 && text != "[":
-			return false
-		default:
+		if c := text[i]; c != '\\' || i+1 == len(text) || only != "" && strings.IndexByte(only, text[i+1]) < 0 {
+			pattern = pattern || only == "" && strings.IndexByte("*?[", c) >= 0 && text != "["
 			b.WriteByte(c)
+		} else if i++; text[i] != '\n' {
+			b.WriteByte(text[i])
 		}
 	}
-	return true
+	return pattern
 }
 
 // programName returns the name of a program without its path, in lower case, because some file systems ignore case.
