@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
@@ -10,17 +11,6 @@ import (
 type masker struct {
 	mask func(json.RawMessage) json.RawMessage // nil masks nothing
 }
-
-// maskedError is an error with secrets masked in its text.
-type maskedError struct {
-	error
-	text string
-}
-
-func (e maskedError) Error() string { return e.text }
-
-// Unwrap returns the original error for errors.Is and errors.As.
-func (e maskedError) Unwrap() error { return e.error }
 
 func (m masker) output(out json.RawMessage) json.RawMessage {
 	if m.mask == nil || len(out) == 0 {
@@ -35,9 +25,7 @@ func (m masker) result(res tool.Result, err error) (tool.Result, error) {
 	}
 	res.Output, res.Summary = m.output(res.Output), m.text(res.Summary)
 	if err != nil {
-		if text := m.text(err.Error()); text != err.Error() {
-			err = maskedError{err, text}
-		}
+		err = errors.New(m.text(err.Error()))
 	}
 	return res, err
 }

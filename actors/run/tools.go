@@ -108,12 +108,11 @@ func (r *run) invoke(c loop.Call) {
 		ctx, cancel := context.WithTimeout(ctx, deadline)
 		defer cancel()
 		res, err := perform(ctx, t, call, func(out json.RawMessage) { home.Send(toolPreliminary{c.ID, preview(ctx, mask.output(out))}) })
-		res, err = mask.result(res, err)
-		if err == nil {
-			res.Output = tools.Cap(ctx, call, res.Output)
-		}
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 			err = fmt.Errorf("the tool took longer than %s and was stopped", deadline)
+		}
+		if res, err = mask.result(res, err); err == nil {
+			res.Output = tools.Cap(ctx, call, res.Output)
 		}
 		return toolReturned{n: n, call: c, result: res, err: err, took: time.Since(began)}
 	}, func(p pipe.Panicked) any { return toolReturned{n: n, call: c, err: p, took: time.Since(began)} })
