@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -79,10 +80,7 @@ func cut(text string, room int) int {
 func prefix(text string, room int) string {
 	n := 0
 	for i, r := range text {
-		n++
-		if r > 0xFFFF {
-			n++
-		}
+		n += utf16.RuneLen(r)
 		if n > room {
 			return text[:i]
 		}
@@ -94,10 +92,7 @@ func prefix(text string, room int) string {
 func Units(text string, most int) int {
 	n := 0
 	for _, r := range text {
-		n++
-		if r > 0xFFFF {
-			n++
-		}
+		n += utf16.RuneLen(r)
 		if n > most {
 			break
 		}
