@@ -3,7 +3,6 @@ package responsestest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,11 +19,12 @@ func (c *checker) tools(b *body) {
 		if t.Type != "function" || !modeltest.WellNamed(t.Name) || b.offers(t.Name) {
 			c.fault(ruleTools, at, "is of type %q, or its name %q is bad or taken", t.Type, t.Name)
 		}
-		var s schema
-		if json.Unmarshal(t.Parameters, &s) != nil || s.Type != "object" {
+		var schema struct{ Type any }
+		if json.Unmarshal(t.Parameters, &schema) != nil || schema.Type != "object" {
 			c.fault(ruleTools, at+".parameters", "is no schema of type object")
-		} else if t.Strict == nil || *t.Strict {
-			c.schema(at+".parameters", t.Parameters)
+		}
+		if t.Strict == nil || *t.Strict {
+			c.fault(ruleSchemas, at+".strict", "is not false, so that the service may refuse the schema or change it")
 		}
 		b.tools = append(b.tools, t)
 	}
@@ -32,48 +32,6 @@ func (c *checker) tools(b *body) {
 
 func (b *body) offers(name string) bool {
 	return slices.ContainsFunc(b.tools, func(t tool) bool { return t.Name == name })
-}
-
-// schema is what strict mode says about a JSON Schema.
-type schema struct {
-	Type                 any                        `json:"type"`
-	Properties           map[string]json.RawMessage `json:"properties"`
-	Required             []string                   `json:"required"`
-	AdditionalProperties any                        `json:"additionalProperties"`
-	Items                json.RawMessage            `json:"items"`
-	AnyOf                []json.RawMessage          `json:"anyOf"`
-	Defs                 map[string]json.RawMessage `json:"$defs"`
-}
-
-// schema holds a schema and those inside it against strict mode.
-func (c *checker) schema(at string, raw json.RawMessage) {
-	var s schema
-	var keys map[string]json.RawMessage
-	if json.Unmarshal(raw, &s) != nil || json.Unmarshal(raw, &keys) != nil {
-		c.fault(ruleSchemas, at, "is no schema that strict mode knows")
-		return
-	}
-	for word := range strings.FieldsSeq("allOf oneOf not dependentRequired dependentSchemas if then else") {
-		if _, used := keys[word]; used {
-			c.fault(ruleSchemas, at, "%q is not permitted", word)
-		}
-	}
-	slices.Sort(s.Required)
-	if isObject := s.Properties != nil || strings.Contains(fmt.Sprint(s.Type), "object"); isObject &&
-		(s.AdditionalProperties != false || !slices.Equal(s.Required, slices.Sorted(maps.Keys(s.Properties)))) {
-		c.fault(ruleSchemas, at, "'additionalProperties' must be false and 'required' must include every key in properties")
-	}
-	inner := map[string]json.RawMessage{}
-	maps.Copy(inner, s.Defs)
-	maps.Copy(inner, s.Properties)
-	for i, raw := range append(s.AnyOf, s.Items) {
-		if raw != nil {
-			inner[fmt.Sprintf("[%d]", i)] = raw
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(inner)) {
-		c.schema(at+"."+name, inner[name])
-	}
 }
 
 // choice reads the tool choice: a word, or a function.
