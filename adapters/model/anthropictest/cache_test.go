@@ -112,7 +112,7 @@ func TestCache(t *testing.T) {
 		{"another budget", []step{
 			{with(p(labels(15, 14)...), "thinking", object(`{"type":"enabled","budget_tokens":1024}`)), 0, 17},
 			{with(p(labels(15, 14)...), "thinking", object(`{"type":"enabled","budget_tokens":1025}`)), 0, 17},
-			{with(p(labels(15, 14)...), "thinking", object(`{"type":"enabled","budget_tokens":1024,"display":"omitted"}`)), 17, 0},
+			{with(p(labels(15, 14)...), "thinking", object(`{"type":"enabled","budget_tokens":1024}`)), 17, 0},
 		}},
 		{"another effort", []step{{p(labels(15, 14)...), 0, 17}, {with(p(labels(15, 14)...), "output_config", object(`{"effort":"low"}`)), 0, 17}}},
 		{"automatic", []step{

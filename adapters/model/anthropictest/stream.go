@@ -93,7 +93,7 @@ func (o *answer) reason(e model.Event) {
 	}
 	o.open("thinking", e.ID, fields{"thinking": "", "signature": ""})
 	o.thinking += e.Delta
-	if e.Delta != "" && o.body.Thinking.text("display") != "omitted" {
+	if e.Delta != "" {
 		o.delta("thinking_delta", "thinking", e.Delta)
 	}
 }
@@ -137,11 +137,7 @@ func (o *answer) close() {
 		return
 	}
 	if o.kind == "thinking" {
-		display := byte(summarized)
-		if o.body.Thinking.text("display") == "omitted" {
-			display = omitted
-		}
-		signature := signer(o.server.key).sign(display, o.thinking)
+		signature := signer(o.server.key).sign(o.thinking)
 		o.thought = "thinking " + signature
 		o.hidden += len(o.thinking)
 		o.send("content_block_delta", fields{"index": o.index, "delta": fields{"type": "signature_delta", "signature": signature}})

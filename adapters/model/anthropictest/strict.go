@@ -37,39 +37,31 @@ const (
 	ruleKept      = "M16 thinking is kept"       // Errors; Thinking, "Preserving thinking blocks"
 )
 
-// shapes are the objects of a request, after the ...Params types of message.go: a name, where a
-// block may be (u: user, a: assistant, s: system, r: result, c: content of a document), and the
-// members, of which those with a question mark are optional.
+// shapes are the objects of a request that we send, after the ...Params types of message.go: a name,
+// where a block may be (u: user, a: assistant, s: system, r: result), and the members, of which those
+// with a question mark are optional. The tools that the service runs itself are not among them.
 const shapes = `
 create                 - max_tokens messages model cache_control? container? diagnostics? inference_geo? metadata? output_config? service_tier? speed? stop_sequences? stream? system? temperature? thinking? tool_choice? tools? top_k? top_p?
 message                - content role
-text                   uasrc type text cache_control? citations?
-image                  urc type source cache_control? transformations?
+text                   uasr type text cache_control? citations?
+image                  ur type source cache_control? transformations?
 document               ur type source cache_control? citations? context? title?
-search_result          ur type content source title cache_control? citations?
-tool_reference         r type tool_name cache_control?
 tool_result            u type tool_use_id cache_control? content? is_error? toolset_name?
 tool_use               a type id input name cache_control? caller? toolset_name?
 thinking               a type signature thinking
 redacted_thinking      a type data
-server_tool_use        a type id input name cache_control? caller?
-server_tool_result     a type content tool_use_id cache_control? caller?
 image.base64           - type media_type data
 image.url              - type url
-image.file             - type file_id
 document.base64        - type media_type data
 document.text          - type media_type data
-document.content       - type content
 document.url           - type url
-document.file          - type file_id
 tool                   - name input_schema type? description? cache_control? strict? defer_loading? eager_input_streaming? allowed_callers? input_examples?
 choice.auto            - type disable_parallel_tool_use?
 choice.any             - type disable_parallel_tool_use?
 choice.tool            - type name disable_parallel_tool_use?
 choice.none            - type
-thinking.enabled       - type budget_tokens display?
-thinking.adaptive      - type display?
-thinking.between_tools - type
+thinking.enabled       - type budget_tokens
+thinking.adaptive      - type
 thinking.disabled      - type
 cache_control          - type ttl?
 `
@@ -220,8 +212,7 @@ func (c *checker) call(path string, b object, used map[string]bool) {
 	}
 }
 
-// last checks an assistant message at the end. It is no prefill if it ends in a tool that the
-// service was running: that is how a paused turn is continued.
+// last checks an assistant message at the end.
 func (c *checker) last(b wireBody) {
 	i := len(b.Messages) - 1
 	if i < 0 || b.Messages[i].Role != "assistant" || len(b.Messages[i].Content) == 0 {
@@ -230,7 +221,6 @@ func (c *checker) last(b wireBody) {
 	path, block := fmt.Sprintf("messages.%d", i), b.Messages[i].Content[len(b.Messages[i].Content)-1]
 	text := block.text("text")
 	switch {
-	case strings.HasPrefix(shapeName(block), "server_"):
 	case b.thinks():
 		c.fault(ruleLast, path, "the assistant message cannot be prefilled while thinking is on")
 	case text != strings.TrimRightFunc(text, unicode.IsSpace):
@@ -238,25 +228,16 @@ func (c *checker) last(b wireBody) {
 	}
 }
 
-// shapeName is the type of a block; the results of all tools that the service runs have one shape.
-func shapeName(b object) string {
-	kind := b.text("type")
-	if kind != "tool_result" && strings.HasSuffix(kind, "_tool_result") {
-		return "server_tool_result"
-	}
-	return kind
-}
-
 func (c *checker) block(path string, b object, place string) {
-	if !c.shape(ruleContent, path, shapeName(b), place, b) {
+	if !c.shape(ruleContent, path, b.text("type"), place, b) {
 		return
 	}
 	text := b.text("text")
 	switch kind := b.text("type"); {
 	case kind == "image", kind == "document":
 		c.source(path+".source", kind, b.object("source"))
-	case kind == "tool_result", kind == "search_result":
-		c.nested(path+".content", b, "r")
+	case kind == "tool_result":
+		c.nested(path+".content", b)
 	case kind != "text", strings.TrimSpace(text) != "":
 	case b.has("cache_control"):
 		c.fault(ruleCache, path, "cache_control cannot be set for empty text blocks")
@@ -268,7 +249,7 @@ func (c *checker) block(path string, b object, place string) {
 }
 
 // nested checks the content of a result. Only there a string may be empty.
-func (c *checker) nested(path string, b object, place string) {
+func (c *checker) nested(path string, b object) {
 	if raw := b["content"]; len(raw) > 0 && raw[0] == '"' {
 		return
 	}
@@ -277,7 +258,7 @@ func (c *checker) nested(path string, b object, place string) {
 		c.fault(ruleContent, path, "Input should be a valid string or list")
 	}
 	for i, block := range blocks {
-		c.block(fmt.Sprintf("%s.%d", path, i), block, place)
+		c.block(fmt.Sprintf("%s.%d", path, i), block, "r")
 	}
 }
 
@@ -290,9 +271,6 @@ func (c *checker) source(path, kind string, s object) {
 	switch s.text("type") {
 	case "text":
 		media = []string{"text/plain"}
-	case "content":
-		c.nested(path+".content", s, "c")
-		return
 	case "base64":
 		data, err := base64.StdEncoding.DecodeString(s.text("data"))
 		if err != nil || http.DetectContentType(data) != s.text("media_type") {
@@ -355,9 +333,6 @@ func (c *checker) thinking(b wireBody) {
 	}
 	if b.fields.has("max_tokens") && budget >= b.MaxTokens {
 		c.fault(ruleThinking, "max_tokens", "`max_tokens` must be greater than `thinking.budget_tokens`")
-	}
-	if d := b.Thinking.text("display"); b.Thinking.has("display") && d != "summarized" && d != "omitted" {
-		c.fault(ruleThinking, "thinking.display", "Input should be 'summarized' or 'omitted'")
 	}
 	switch {
 	case !b.thinks():

@@ -9,36 +9,18 @@ import (
 	"strings"
 )
 
-// A signature holds the text, as the service's do, so that it is valid for every server with the
-// same key and for a block whose text was omitted. It is an HMAC, one byte and the text.
-const (
-	summarized = 's'
-	omitted    = 'o'
-)
-
-// signer signs thinking with the key of a server.
+// signer signs thinking with the key of a server, by an HMAC. It is valid for every server with the same
+// key.
 type signer string
 
-func (k signer) sign(display byte, text string) string {
-	payload := append([]byte{display}, text...)
-	return base64.StdEncoding.EncodeToString(append(k.mac(payload), payload...))
-}
-
-func (k signer) mac(payload []byte) []byte {
+func (k signer) sign(text string) string {
 	h := hmac.New(sha256.New, []byte("anthropictest"+k))
-	h.Write(payload)
-	return h.Sum(nil)
+	h.Write([]byte(text))
+	return base64.StdEncoding.EncodeToString(h.Sum(nil))
 }
 
-// signed reports whether a thinking block is as it was sent. The text of an omitted block is ignored.
-func (k signer) signed(b object) bool {
-	sum, err := base64.StdEncoding.DecodeString(b.text("signature"))
-	if err != nil || len(sum) <= sha256.Size {
-		return false
-	}
-	payload := sum[sha256.Size:]
-	return hmac.Equal(sum[:sha256.Size], k.mac(payload)) && (payload[0] == omitted || string(payload[1:]) == b.text("thinking"))
-}
+// signed reports whether a thinking block is as it was sent.
+func (k signer) signed(b object) bool { return b.text("signature") == k.sign(b.text("thinking")) }
 
 // thought identifies a block of thinking; it is empty for other blocks.
 func thought(b object) string {

@@ -127,22 +127,6 @@ func TestThinkingIsNeeded(t *testing.T) {
 	}
 }
 
-// TestOmittedThinking: the signature is enough, and any text is ignored.
-func TestOmittedThinking(t *testing.T) {
-	body := edit(t, thinkingBody, "thinking.display", `"omitted"`)
-	s := newServer(t, "", thinkAndCall("c1", "hm"), modeltest.Say("a"), modeltest.Say("b"))
-	r := ask(t, s, body)
-	if r.content[0]["thinking"] != "" || r.content[0]["signature"] == "" {
-		t.Errorf("content %v", r.content)
-	}
-	sent := r.assistant(t)
-	ask(t, s, chat(t, body, sent, resultOfC1))
-	ask(t, s, chat(t, body, edit(t, sent, "content.0.thinking", `"mine"`), resultOfC1))
-	if faults := s.Faults(); faults != nil {
-		t.Errorf("faults %v", faults)
-	}
-}
-
 // TestCallsOfOneID: chats with the same ids do not disturb each other.
 func TestCallsOfOneID(t *testing.T) {
 	s := newServer(t, "", thinkAndCall("c1", "hm"), thinkAndCall("c1", "so"), modeltest.Say("a"), modeltest.Say("b"))
