@@ -32,31 +32,20 @@ type Words struct {
 // Describe makes the texts of a request. kind selects the sentences in the files, usually by the name of the tool;
 // about has the values that they mention. The caller adds Exact and Bind.
 func Describe(kind string, about any) (Explanation, error) {
-	en, err := worded(englishWords, english{}, kind, about)
+	en, err := worded(englishWords, false, kind, about)
 	if err != nil {
 		return Explanation{}, err
 	}
-	zh, err := worded(chineseWords, chinese{}, kind, about)
+	zh, err := worded(chineseWords, true, kind, about)
 	if err != nil {
 		return Explanation{}, err // Unreachable: both files have the same sentences
 	}
 	return Explanation{Title: en.Title, What: en.What, Risk: en.Risk, Chinese: zh}, nil
 }
 
-// locale formats values in a language.
-type locale interface {
-	quote(text string) string
-	duration(d time.Duration) string
-	moment(t time.Time) string
-	zone(t time.Time) string
-	list(items []string) string
-	size(bytes int64) string
-	regularly(cron string) string
-}
-
-func worded(file string, l locale, kind string, about any) (Words, error) {
+func worded(file string, l inChinese, kind string, about any) (Words, error) {
 	texts, err := parseSentences(file, map[string]any{
-		"quote": l.quote, "duration": l.duration, "moment": l.moment, "size": l.size, "regularly": l.regularly,
+		"quote": quote, "duration": l.duration, "moment": l.moment, "size": l.size, "regularly": l.regularly,
 		"moments": func(times []time.Time) string {
 			var out []string
 			for i, at := range times {
@@ -70,12 +59,12 @@ func worded(file string, l locale, kind string, about any) (Words, error) {
 		},
 		// prose quotes a sentence: quotation marks in it become single ones.
 		"prose": func(text string) string {
-			return l.quote(strings.NewReplacer("“", "‘", "”", "’").Replace(text))
+			return quote(strings.NewReplacer("“", "‘", "”", "’").Replace(text))
 		},
 		"quotes": func(texts []string) string {
 			var out []string
 			for _, text := range texts {
-				out = append(out, l.quote(text))
+				out = append(out, quote(text))
 			}
 			return l.list(out)
 		},
@@ -94,140 +83,95 @@ func worded(file string, l locale, kind string, about any) (Words, error) {
 	return out, nil
 }
 
-// quoted is a text between two marks that it cannot imitate. What would be invisible in a line is escaped as in Go.
-func quoted(text, left, right string) string {
-	if strings.ContainsAny(text, left+right) || strings.Join(strings.Fields(text), " ") != text {
-		text = strings.NewReplacer(left, `\u201c`, right, `\u201d`, "  ", ` \x20`).Replace(strconv.Quote(text))
+// quote is a text between two marks that it cannot imitate. What would be invisible in a line is escaped as in Go.
+func quote(text string) string {
+	if strings.ContainsAny(text, "“”") || strings.Join(strings.Fields(text), " ") != text {
+		text = strings.NewReplacer("“", `\u201c`, "”", `\u201d`, "  ", ` \x20`).Replace(strconv.Quote(text))
 	}
-	return left + text + right
+	return "“" + text + "”"
 }
 
 // Duration formats a duration for people, in English or Chinese.
-func Duration(d time.Duration, inChinese bool) string {
-	if inChinese {
-		return chinese{}.duration(d)
-	}
-	return english{}.duration(d)
-}
+func Duration(d time.Duration, chinese bool) string { return inChinese(chinese).duration(d) }
 
 // Size formats a number of bytes for people.
-func Size(bytes int64, inChinese bool) string {
-	if inChinese {
-		return chinese{}.size(bytes)
+func Size(bytes int64, chinese bool) string { return inChinese(chinese).size(bytes) }
+
+// inChinese formats values in Chinese; its zero value does in English.
+type inChinese bool
+
+// or is the text in the language.
+func (c inChinese) or(english, chinese string) string {
+	if c {
+		return chinese
 	}
-	return english{}.size(bytes)
+	return english
 }
 
-type english struct{}
-
-func (english) quote(text string) string { return quoted(text, "“", "”") }
-
-func (english) duration(d time.Duration) string {
-	return spelled(d, " ", func(n int64, unit int) string {
-		name := []string{"day", "hour", "minute", "second"}[unit]
-		if n != 1 {
-			name += "s"
+// duration is a duration in days, hours, minutes and seconds, without those that are zero.
+func (c inChinese) duration(d time.Duration) string {
+	d = d.Round(time.Second)
+	var out []string
+	for _, unit := range []struct {
+		size             time.Duration
+		english, chinese string
+	}{{24 * time.Hour, "day", "天"}, {time.Hour, "hour", "小时"}, {time.Minute, "minute", "分钟"}, {time.Second, "second", "秒"}} {
+		if n := int64(d / unit.size); n > 0 || unit.size == time.Second && len(out) == 0 {
+			if n != 1 {
+				unit.english += "s"
+			}
+			out = append(out, strconv.FormatInt(n, 10)+" "+c.or(unit.english, unit.chinese))
 		}
-		return strconv.FormatInt(n, 10) + " " + name
-	})
-}
-
-func (english) moment(t time.Time) string {
-	return t.Format("Monday, 2 January 2006, ") + clock(t) + english{}.zone(t)
-}
-
-func (english) zone(t time.Time) string { return zoneOf(t, " (", ")") }
-
-// regularly is a cron schedule in words.
-func (english) regularly(cron string) string {
-	if words := schedule.Words(cron, false); words != "" {
-		return words
+		d %= unit.size
 	}
-	return "again and again, on the schedule " + english{}.quote(cron)
+	return strings.Join(out, " ")
 }
 
-func (english) list(items []string) string { return joined(items, ", ", " and ") }
-
-func (english) size(bytes int64) string {
-	if bytes == 1 {
-		return "1 byte"
-	}
-	return sized(bytes, "bytes")
-}
-
-type chinese struct{}
-
-func (chinese) quote(text string) string { return quoted(text, "“", "”") }
-
-func (chinese) duration(d time.Duration) string {
-	return spelled(d, " ", func(n int64, unit int) string {
-		return strconv.FormatInt(n, 10) + " " + []string{"天", "小时", "分钟", "秒"}[unit]
-	})
-}
-
-func (chinese) moment(t time.Time) string {
-	day := []string{"日", "一", "二", "三", "四", "五", "六"}[t.Weekday()]
-	return t.Format("2006 年 1 月 2 日") + "（星期" + day + "）" + clock(t) + chinese{}.zone(t)
-}
-
-func (chinese) zone(t time.Time) string { return zoneOf(t, "（", "）") }
-
-func (chinese) regularly(cron string) string {
-	words := schedule.Words(cron, true)
-	switch {
-	case strings.HasSuffix(words, "时"), strings.HasSuffix(words, "钟"):
-		return words
-	case words != "": // it ends with digits
-		return words + " "
-	}
-	return "按时间表" + chinese{}.quote(cron) + "反复"
-}
-
-func (chinese) list(items []string) string { return joined(items, "、", "、") }
-
-func (chinese) size(bytes int64) string { return sized(bytes, "字节") }
-
-// clock is the time of day, with seconds only if they are not zero.
-func clock(t time.Time) string {
+func (c inChinese) moment(t time.Time) string {
+	clock := "15:04"
 	if t.Second() != 0 {
-		return t.Format("15:04:05")
+		clock = "15:04:05"
 	}
-	return t.Format("15:04")
+	day := []string{"日", "一", "二", "三", "四", "五", "六"}[t.Weekday()]
+	return c.or(t.Format("Monday, 2 January 2006, "), t.Format("2006 年 1 月 2 日")+"（星期"+day+"）") + t.Format(clock) + c.zone(t)
 }
 
-// zoneOf names the time zone, by its location if that is known.
-func zoneOf(t time.Time, left, right string) string {
+// zone names the time zone, by its location if that is known.
+func (c inChinese) zone(t time.Time) string {
 	name := t.Location().String()
 	if name == "Local" {
 		name = t.Format("MST")
 	}
-	return left + name + right
+	return c.or(" ("+name+")", "（"+name+"）")
 }
 
-// spelled is a duration in days, hours, minutes and seconds, without those that are zero.
-func spelled(d time.Duration, between string, unit func(n int64, unit int) string) string {
-	d = d.Round(time.Second)
-	var out []string
-	for i, size := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} {
-		if n := int64(d / size); n > 0 || size == time.Second && len(out) == 0 {
-			out = append(out, unit(n, i))
-		}
-		d %= size
+// regularly is a cron schedule in words.
+func (c inChinese) regularly(cron string) string {
+	words := schedule.Words(cron, bool(c))
+	switch {
+	case words == "":
+		return c.or("again and again, on the schedule "+quote(cron), "按时间表"+quote(cron)+"反复")
+	case !bool(c), strings.HasSuffix(words, "时"), strings.HasSuffix(words, "钟"):
+		return words
+	default: // it ends with digits
+		return words + " "
 	}
-	return strings.Join(out, between)
 }
 
-func joined(items []string, between, last string) string {
+func (c inChinese) list(items []string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
 	}
-	return strings.Join(items[:len(items)-1], between) + last + items[len(items)-1]
+	last := len(items) - 1
+	return strings.Join(items[:last], c.or(", ", "、")) + c.or(" and ", "、") + items[last]
 }
 
-func sized(bytes int64, unit string) string {
+func (c inChinese) size(bytes int64) string {
 	switch {
+	case bytes == 1 && !bool(c):
+		return "1 byte"
 	case bytes < 10_000:
-		return strconv.FormatInt(bytes, 10) + " " + unit
+		return strconv.FormatInt(bytes, 10) + " " + c.or("bytes", "字节")
 	case bytes < 10<<20:
 		return strconv.FormatInt(bytes>>10, 10) + " KiB"
 	}
