@@ -40,7 +40,6 @@ func Suite(t *testing.T, s Service) {
 	t.Run("answers", s.answers)
 	t.Run("failures", s.failures)
 	t.Run("retries", s.retries)
-	t.Run("silence", s.silence)
 	t.Run("stops", s.stops)
 	t.Run("crowd", s.manyCalls)
 	t.Run("habits", s.habits)
@@ -107,8 +106,6 @@ func (s Service) answers(t *testing.T) {
 		{"reasoning and text", Step{Reasoning: []string{"I ", "think"}, Text: []string{"so"}}, []string{"reasoning I think", "text so", "finish stop"}},
 		{"calls", CallTools(Call{ID: "c_1", Name: "look", Input: `{"q":"x \"y\""}`}, Call{ID: "c_2", Name: "look", Input: `{}`}), []string{`call c_1 look {"q":"x \"y\""}`, "call c_2 look {}", "finish tool-calls"}},
 		{"text and calls", Step{Text: []string{"I look."}, Calls: []Call{{ID: "c_1", Name: "look", Input: `{"q":"1"}`}}}, []string{"text I look.", `call c_1 look {"q":"1"}`, "finish tool-calls"}},
-		{"the longest answer", Step{Text: []string{"a"}, FinishReason: "length"}, []string{"text a", "finish length"}},
-		{"filtered", Step{Text: []string{"a"}, FinishReason: "content-filter"}, []string{"text a", "finish content-filter"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, _ := s.begin(t, suiteKey, 1, time.Minute, tt.step)
@@ -174,15 +171,6 @@ func (s Service) retries(t *testing.T) {
 	m, script = s.begin(t, suiteKey, 3, time.Minute, CutAfter("half"), Say("again"))
 	if _, err := listen(t.Context(), m, suiteRequest()); model.ReasonOf(err) != model.ReasonCut || script.Left() != 1 {
 		t.Errorf("an answer that was cut: %v, %d steps left, want it not requested again", err, script.Left())
-	}
-}
-
-// silence ends an answer in which nothing comes any more.
-func (s Service) silence(t *testing.T) {
-	m, _ := s.begin(t, suiteKey, 1, 100*time.Millisecond, Step{Text: []string{"half"}, Stall: true})
-	got, err := listen(t.Context(), m, suiteRequest())
-	if diff := gocmp.Diff([]string{"text half"}, got); diff != "" || model.ReasonOf(err) != model.ReasonIdle {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
