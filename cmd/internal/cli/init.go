@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -70,10 +71,7 @@ func initProject(dir, name string) ([]made, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name == "" {
-		name = filepath.Base(abs)
-	}
-	name = strings.Join(strings.Fields(name), " ")
+	name = strings.Join(strings.Fields(cmp.Or(name, filepath.Base(abs))), " ")
 	quoted, err := json.Marshal(name)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -21,10 +22,7 @@ type version struct {
 
 // String formats the version for people.
 func (v version) String() string {
-	commit := v.Commit
-	if commit == "" {
-		commit = "unknown"
-	}
+	commit := cmp.Or(v.Commit, "unknown")
 	if v.Changed {
 		commit += ", changed"
 	}

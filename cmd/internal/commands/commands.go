@@ -290,10 +290,7 @@ func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool
 	case "auto":
 		choice = ""
 	default:
-		now := cmd.Language
-		if now == "" {
-			now = "auto"
-		}
+		now := cmp.Or(cmd.Language, "auto")
 		if !c.MayChange(cmd) {
 			return say("The language of my own words here: "+now+". In a group, only my owner can choose it.", "当前提示语的语言："+now+"。在群里只有主人可以选择。")
 		}
@@ -353,11 +350,7 @@ func (c *Commands) whyAnswer(cmd decision.Command, say speak) (string, bool) {
 		return say("I know of no message here that went without an answer of its own.", "这里没有未单独回复的消息。")
 	}
 	en, zh := fateWords(*e, cmd.At)
-	who := e.Username
-	if who == "" {
-		who = e.UserID
-	}
-	who = platform.Inert(who)
+	who := platform.Inert(cmp.Or(e.Username, e.UserID))
 	at := time.UnixMilli(e.TS).In(c.Zone).Format("2006-01-02 15:04:05")
 	return say(
 		fmt.Sprintf("The message of %s from %s: %s\n(record: %s)", at, who, en, recordOf(*e)),
@@ -467,10 +460,7 @@ func (c *Commands) contextLines(items []journal.ContextItem, numbered bool, say 
 }
 
 func (c *Commands) contextLine(item journal.ContextItem, say speak) string {
-	title := item.Title
-	if title == "" {
-		title = item.ID
-	}
+	title := cmp.Or(item.Title, item.ID)
 	at := time.UnixMilli(item.ArchivedAt).In(c.Zone).Format("2006-01-02 15:04")
 	unit := "messages"
 	if item.MessageCount == 1 {

@@ -9,6 +9,7 @@
 package traces
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -72,10 +73,7 @@ func Parent(requestID, runID string) string {
 
 // traceOf is the trace of a request. A run without a request has a trace of its own.
 func traceOf(requestID, runID string) string {
-	if requestID == "" {
-		requestID = runID
-	}
-	sum := sha256.Sum256([]byte("trace " + requestID))
+	sum := sha256.Sum256([]byte("trace " + cmp.Or(requestID, runID)))
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,10 +144,7 @@ func (c *commands) find(args []string) (*service, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, &console.Failure{Code: console.CodeConfig, What: "the project's folder cannot be found", Why: err}
 	}
-	s := &service{systemd: systemd{run: c.run, system: c.system || c.uid == 0}, dir: dir, name: c.name}
-	if s.name == "" {
-		s.name = nameOf(filepath.Base(dir))
-	}
+	s := &service{systemd: systemd{run: c.run, system: c.system || c.uid == 0}, dir: dir, name: cmp.Or(c.name, nameOf(filepath.Base(dir)))}
 	if nameOf(s.name) != "sma-"+s.name {
 		return nil, &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("%q cannot be the name of a unit", s.name), Help: "--name " + nameOf(s.name)}
 	}

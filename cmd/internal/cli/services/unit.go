@@ -2,6 +2,7 @@ package services
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // the template
 	"errors"
@@ -82,10 +83,7 @@ func nameOf(base string) string {
 		}
 		return '-'
 	}, base)
-	if name = strings.Trim(name, "-."); name == "" {
-		name = "agent"
-	}
-	return "sma-" + name
+	return "sma-" + cmp.Or(strings.Trim(name, "-."), "agent")
 }
 
 // runner runs a program and returns what it wrote to stdout. Its error says what it wrote to stderr.
