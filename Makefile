@@ -11,8 +11,7 @@
 #   make site    the documentation as a static site, in bin/site
 #   make bench   every figure beside its target, measured in one run with the minimal bots of
 #                the harness in BENCH_DIR; the median of BENCH_RUNS (default 3) rounds of
-#                about ten minutes, as text and in BENCH_JSON (default bin/bench.json);
-#                BENCH_QUICK=1: one round of small numbers in less than two minutes
+#                about ten minutes, as text and in BENCH_JSON (default bin/bench.json)
 #   make vuln    code that is called and known to be vulnerable; needs vuln.go.dev
 #   make longchat  one chat of LONGCHAT_TURNS (default 100000) turns; what a turn costs, by
 #                window (LONGCHAT_COMPACTION=off: nothing is compacted)
@@ -34,7 +33,6 @@ OTEL_VERSION  := v0.165.0
 BENCH_DIR     ?=
 BENCH_RUNS    ?= 3
 BENCH_JSON    ?= $(BIN)/bench.json
-BENCH_QUICK   ?=
 BASE          ?= main
 DEMO_DIR      ?= $(BIN)/demo
 SOAK_TIME     ?= 60m
@@ -109,7 +107,7 @@ site: go-present
 	$(GO) run ./cmd/internal/site -out $(BIN)/site
 
 bench: build
-	@$(GO) run ./cmd/internal/bench -sma $(BIN)/sma -harness '$(abspath $(BENCH_DIR))' -runs '$(BENCH_RUNS)' -json '$(BENCH_JSON)' $(if $(BENCH_QUICK),-quick)
+	@$(GO) run ./cmd/internal/bench -sma $(BIN)/sma -harness '$(abspath $(BENCH_DIR))' -runs '$(BENCH_RUNS)' -json '$(BENCH_JSON)'
 
 longchat: go-present
 	LONGCHAT_TURNS=$(or $(LONGCHAT_TURNS),100000) LONGCHAT_COMPACTION='$(LONGCHAT_COMPACTION)' $(GO) test -v -timeout 60m -run TestLongChat ./cmd/internal/longchat

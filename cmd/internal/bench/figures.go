@@ -86,9 +86,8 @@ func figures() []figure {
 // load is one way to use a system.
 type load struct {
 	name    string
-	command string   // of the harness
-	flags   []string // full size
-	quick   []string // what takes precedence in a quick run; nil means that it is left out
+	command string // of the harness
+	flags   []string
 	systems []string
 	keep    bool // uses the folder that an earlier load has filled
 }
@@ -96,20 +95,20 @@ type load struct {
 func loads() []load {
 	all, mine := []string{memory, streaming, durable, ours}, []string{ours}
 	return []load{
-		{paced, "drive", []string{"-pattern", "poisson", "-rate", "200", "-llm-delay", "100ms", "-chats", "200", "-msgs", "20"}, []string{"-msgs", "3"}, all, false},
-		{closed, "drive", []string{"-chats", "200", "-msgs", "20"}, []string{"-msgs", "4"}, all, false},
-		{thousandChats, "drive", []string{"-chats", "1000", "-msgs", "20"}, []string{"-msgs", "2"}, all, false},
-		{thousandChatsSlow, "drive", []string{"-chats", "1000", "-msgs", "20", "-llm-delay", "200ms"}, nil, all, false},
-		{firstTurn, "drive", []string{"-chats", "20", "-msgs", "1", "-warmup", "0"}, []string{}, all, false},
+		{paced, "drive", []string{"-pattern", "poisson", "-rate", "200", "-llm-delay", "100ms", "-chats", "200", "-msgs", "20"}, all, false},
+		{closed, "drive", []string{"-chats", "200", "-msgs", "20"}, all, false},
+		{thousandChats, "drive", []string{"-chats", "1000", "-msgs", "20"}, all, false},
+		{thousandChatsSlow, "drive", []string{"-chats", "1000", "-msgs", "20", "-llm-delay", "200ms"}, all, false},
+		{firstTurn, "drive", []string{"-chats", "20", "-msgs", "1", "-warmup", "0"}, all, false},
 		// Memory is read after two rests.
-		{lastMinute, "idle", []string{"-chats", "10000", "-window", "100", "-rest", "5s", "-restart=false"}, []string{"-chats", "1000", "-rest", "2s"}, mine, false},
-		{laterOn, "idle", []string{"-chats", "10000", "-window", "100", "-rest", "90s", "-restart=false"}, nil, mine, false},
-		{start, "coldstart", []string{"-runs", "5"}, []string{"-runs", "2"}, []string{memory, ours}, false},
-		{startAmong, "coldstart", []string{"-runs", "5"}, []string{"-runs", "2"}, mine, true},
+		{lastMinute, "idle", []string{"-chats", "10000", "-window", "100", "-rest", "5s", "-restart=false"}, mine, false},
+		{laterOn, "idle", []string{"-chats", "10000", "-window", "100", "-rest", "90s", "-restart=false"}, mine, false},
+		{start, "coldstart", []string{"-runs", "5"}, []string{memory, ours}, false},
+		{startAmong, "coldstart", []string{"-runs", "5"}, mine, true},
 	}
 }
 
 // fill makes the chats of startAmong, once.
 func fill() load {
-	return load{startAmong, "coldstart", []string{"-chats", "100000", "-runs", "1"}, []string{"-chats", "1000"}, nil, true}
+	return load{startAmong, "coldstart", []string{"-chats", "100000", "-runs", "1"}, nil, true}
 }

@@ -36,7 +36,6 @@ type report struct {
 	Go       string    `json:"go"`
 	CPUs     int       `json:"cpus"`
 	Rounds   int       `json:"rounds"`
-	Quick    bool      `json:"quick,omitempty"`
 	Rows     []row     `json:"rows"`
 	Failings []string  `json:"failings"`
 }
@@ -46,23 +45,19 @@ func run(ctx context.Context) error {
 	sma := flag.String("sma", "bin/sma", "the program to measure")
 	file := flag.String("json", "bin/bench.json", "the `file` for the figures as JSON")
 	rounds := flag.Int("runs", 3, "rounds; the figures are medians")
-	quick := flag.Bool("quick", false, "one round of small numbers, for a look")
 	flag.Parse()
 	if *harness == "" || *rounds < 1 {
 		return errors.New("needs the folder of the harness (make bench BENCH_DIR=…) and at least one round")
-	}
-	if *quick {
-		*rounds = 1
 	}
 	program, err := filepath.Abs(*sma)
 	if err != nil {
 		return err
 	}
-	b := &bench{sma: program, quick: *quick, samples: samples{}, failings: []string{}}
+	b := &bench{sma: program, samples: samples{}, failings: []string{}}
 	if err := b.measure(ctx, *harness, *rounds); err != nil {
 		return err
 	}
-	r := report{time.Now().UTC(), runtime.Version(), runtime.NumCPU(), *rounds, *quick, rows(figures(), b.samples), b.failings}
+	r := report{time.Now().UTC(), runtime.Version(), runtime.NumCPU(), *rounds, rows(figures(), b.samples), b.failings}
 	if _, err := os.Stdout.WriteString(table(r)); err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ type bench struct {
 	sma, harness, linked string // programs
 	dir                  string // for everything that is made
 	telegram, model      string // addresses of the harness's fakes
-	quick                bool
 	samples              samples
 	failings             []string
 }
@@ -48,9 +47,6 @@ func (b *bench) measure(ctx context.Context, harness string, rounds int) (err er
 
 func (b *bench) round(ctx context.Context, round int) error {
 	for _, l := range loads() {
-		if b.quick && l.quick == nil {
-			continue
-		}
 		for i := range l.systems { // each round begins with another one
 			system := l.systems[(i+round)%len(l.systems)]
 			say("round %d: %s, %s", round+1, l.name, system)
@@ -81,9 +77,6 @@ func (b *bench) drive(ctx context.Context, l load, system string) (sample, error
 	args := append([]string{
 		l.command, "-name", system, "-tg", b.telegram, "-llm", b.model, "-json", file, "-data", folder, "-sut", b.command(system, folder), "-max-time", "30m",
 	}, l.flags...)
-	if b.quick {
-		args = append(args, l.quick...)
-	}
 	if text, err := command(ctx, "", b.harness, args...); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, text)
 	}
@@ -277,10 +270,6 @@ func (b *bench) fillChats(ctx context.Context) error {
 
 // runTests measures what tests of this repository count or time.
 func (b *bench) runTests(ctx context.Context) error {
-	soak := "1"
-	if b.quick {
-		soak = ""
-	}
 	for _, t := range []struct {
 		load string
 		args []string
@@ -290,7 +279,7 @@ func (b *bench) runTests(ctx context.Context) error {
 		{storeAppend, []string{"-run", "^$", "-bench", "^BenchmarkAppend$/chats=64$", "./persistence/filestore"}},
 	} {
 		say("%s", t.load)
-		text, err := command(ctx, "", "env", append([]string{"SOAK=" + soak, "go", "test", "-count=1"}, t.args...)...)
+		text, err := command(ctx, "", "env", append([]string{"SOAK=1", "go", "test", "-count=1"}, t.args...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", t.load, err, text)
 		}

@@ -110,11 +110,7 @@ func orElse(s, otherwise string) string {
 // table is the report as text.
 func table(r report) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %d processors, %s, median of %d", r.When.Format("2006-01-02"), r.CPUs, r.Go, r.Rounds)
-	if r.Quick {
-		out.WriteString("; quick: small numbers, which say little")
-	}
-	out.WriteString("\n\n")
+	fmt.Fprintf(&out, "%s, %d processors, %s, median of %d\n\n", r.When.Format("2006-01-02"), r.CPUs, r.Go, r.Rounds)
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	line := func(cells ...string) {
 		_, _ = fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) // Flush reports the error
