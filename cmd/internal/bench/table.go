@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func (r *row) evaluate(f figure, s samples) {
 	value, ok := r.Median[ours]
 	if t.base != (base{}) {
 		r.Target = fmt.Sprintf("%s %v x %s", t.word, t.limit, t.base.words)
-		other := f.values(s, orElse(t.base.load, f.load), orElse(t.base.system, ours))
+		other := f.values(s, cmp.Or(t.base.load, f.load), cmp.Or(t.base.system, ours))
 		if !ok || len(other) == 0 {
 			return
 		}
@@ -98,13 +99,6 @@ func (r *row) evaluate(f figure, s samples) {
 		met := value == t.limit || (value < t.limit) == (t.word == atMostWord)
 		r.Met = &met
 	}
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // table is the report as text.
