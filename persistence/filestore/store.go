@@ -170,14 +170,10 @@ func (s *Store) makeFolders() error {
 
 // lock takes the folder's lock, waiting as long as the options say.
 func (s *Store) lock() error {
-	locker, ok := s.fs.(vfs.Locker)
-	if !ok {
-		return nil
-	}
 	late := time.NewTimer(s.wait)
 	defer late.Stop()
 	for {
-		unlock, ok, err := locker.TryLock(path.Join(s.dir, lockName))
+		unlock, ok, err := s.fs.TryLock(path.Join(s.dir, lockName))
 		switch {
 		case err != nil:
 			return fmt.Errorf("lock: %w", err)

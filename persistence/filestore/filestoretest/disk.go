@@ -357,10 +357,7 @@ func (i info) Mode() fs.FileMode {
 	return 0o600
 }
 
-var (
-	_ vfs.FS     = (*Disk)(nil)
-	_ vfs.Locker = (*Disk)(nil)
-)
+var _ vfs.FS = (*Disk)(nil)
 
 // Dir is the folder of the store on a disk.
 const Dir = "/state"

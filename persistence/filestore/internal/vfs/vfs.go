@@ -28,6 +28,9 @@ type FS interface {
 	ReadDir(name string) ([]fs.DirEntry, error)
 	SyncDir(name string) error
 	Lstat(name string) (fs.FileInfo, error)
+	// TryLock takes the lock of a file at once or reports false. The lock ends with the process or with unlock,
+	// whichever is first.
+	TryLock(name string) (unlock func() error, ok bool, err error)
 }
 
 // File is an open file without a position.
@@ -42,13 +45,6 @@ type File interface {
 	// Reread drops clean contents from memory, so that reading returns what is on the disk. After a
 	// Datasync that failed the two may differ.
 	Reread() error
-}
-
-// Locker is a file system that can lock out other processes.
-type Locker interface {
-	// TryLock takes the lock of a file at once or reports false. The lock ends
-	// with the process or with unlock, whichever is first.
-	TryLock(name string) (unlock func() error, ok bool, err error)
 }
 
 const (
@@ -112,7 +108,7 @@ func (OS) SyncDir(name string) error {
 // Lstat implements FS.
 func (OS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
-// TryLock implements Locker.
+// TryLock implements FS.
 func (OS) TryLock(name string) (unlock func() error, ok bool, err error) {
 	lock := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(fileMode))
 	ok, err = lock.TryLock()
