@@ -145,7 +145,7 @@ func TestWordsOf(t *testing.T) {
 		{
 			"files before text",
 			`[{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AAAA","filename":"a.png"},{"type":"text","text":"see"}]`,
-			request.Words{Text: "see", Parts: []uimessage.Part{uimessage.File{MediaType: "image/png", URL: "data:image/png;base64,AAAA", Filename: uimessage.Some("a.png")}}},
+			request.Words{Text: "see", Parts: []uimessage.Part{uimessage.File{MediaType: "image/png", URL: "data:image/png;base64,AAAA", Filename: uimessage.Some("a.png")}}, At: 1},
 			"",
 		},
 		{"two texts stay two", `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, request.Words{Text: "a", Parts: []uimessage.Part{uimessage.Text{Text: "b"}}}, ""},

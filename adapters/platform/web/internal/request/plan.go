@@ -71,7 +71,6 @@ type Plan struct {
 	// Rewind means that something has to be cut.
 	Rewind bool
 	Words  Words
-	At     int // how many parts of the words precede their text
 	// Known is the stored turn of a regeneration, or the message of decisions.
 	Known uimessage.Message
 	Last  string // id of the message to show when nothing is new in it
@@ -115,11 +114,11 @@ func Decide(req Chat, view platform.ChatView) (Plan, *respond.Problem) {
 	i := Index(view.Messages, id)
 	switch {
 	case id == "" || i < 0 && req.MessageID == "":
-		return Plan{Do: New, Turn: id, Words: said, At: TextAt(req.Last.Parts)}, nil
+		return Plan{Do: New, Turn: id, Words: said}, nil
 	case i < 0 && !isCut(req, view):
 		return Plan{}, respond.NotFound()
 	case i < 0:
-		return Plan{Do: Edit, Turn: id, Words: said, At: TextAt(req.Last.Parts)}, nil
+		return Plan{Do: Edit, Turn: id, Words: said}, nil
 	case view.Messages[i].Role != uimessage.RoleUser:
 		return Plan{}, respond.Refused(409, "id_taken", "This id belongs to another message.")
 	case SameWords(view.Messages[i], said):
@@ -131,7 +130,7 @@ func Decide(req Chat, view platform.ChatView) (Plan, *respond.Problem) {
 	case IsBusy(view):
 		return Plan{}, respond.Busy()
 	}
-	return Plan{Do: Edit, Turn: id, Keep: idBefore(view.Messages, i), Rewind: true, Words: said, At: TextAt(req.Last.Parts)}, nil
+	return Plan{Do: Edit, Turn: id, Keep: idBefore(view.Messages, i), Rewind: true, Words: said}, nil
 }
 
 // decideRepeated plans a request that was made before, recognized by its key.
@@ -198,7 +197,7 @@ func decideChanged(req Chat, view platform.ChatView) (pl Plan, refusal *respond.
 		if refusal != nil || SameWords(stored, said) {
 			continue
 		}
-		return Plan{Do: Edit, Turn: m.ID, Keep: idBefore(view.Messages, i), Rewind: true, Words: said, At: TextAt(m.Parts)}, nil, true
+		return Plan{Do: Edit, Turn: m.ID, Keep: idBefore(view.Messages, i), Rewind: true, Words: said}, nil, true
 	}
 	if req.Last.Role != uimessage.RoleUser || req.Last.ID == "" || Index(view.Messages, req.Last.ID) >= 0 {
 		return Plan{}, nil, false
@@ -209,11 +208,11 @@ func decideChanged(req Chat, view platform.ChatView) (pl Plan, refusal *respond.
 	}
 	for _, m := range slices.Backward(req.Shown) {
 		if Index(view.Messages, m.ID) >= 0 { // the new text replaces what followed m
-			return Plan{Do: Edit, Turn: req.Last.ID, Keep: m.ID, Rewind: true, Words: said, At: TextAt(req.Last.Parts)}, nil, true
+			return Plan{Do: Edit, Turn: req.Last.ID, Keep: m.ID, Rewind: true, Words: said}, nil, true
 		}
 	}
 	if isCut(req, view) {
-		return Plan{Do: Edit, Turn: req.Last.ID, Words: said, At: TextAt(req.Last.Parts)}, nil, true
+		return Plan{Do: Edit, Turn: req.Last.ID, Words: said}, nil, true
 	}
 	return Plan{}, respond.NotFound(), true
 }
@@ -249,7 +248,7 @@ func lastAssistant(view platform.ChatView, otherwise string) string {
 // are distinguished by a new ingress id, or by the client's key.
 func (pl Plan) Fill(in *platform.Inbound, ingress string) {
 	in.TurnID = pl.Turn
-	in.Text, in.Parts, in.TextAt = pl.Words.Text, pl.Words.Parts, pl.At
+	in.Text, in.Parts, in.TextAt = pl.Words.Text, pl.Words.Parts, pl.Words.At
 	switch pl.Do {
 	case New:
 		if in.TurnID == "" {
@@ -257,8 +256,7 @@ func (pl Plan) Fill(in *platform.Inbound, ingress string) {
 		}
 		in.IngressID = in.TurnID
 	case Again:
-		in.Text, in.Parts = Split(pl.Known.Parts)
-		in.TextAt = TextAt(pl.Known.Parts)
+		in.Text, in.Parts, in.TextAt = split(pl.Known.Parts)
 		in.IngressID = NewID(pl.Turn + "~")
 	case Edit, Repeat, Nothing, Approvals:
 		in.IngressID = NewID(pl.Turn + "~")

@@ -12,6 +12,7 @@ import (
 type Words struct {
 	Text  string
 	Parts []uimessage.Part
+	At    int // how many parts of the message precede the text
 }
 
 // WordsOf extracts from a client's message what people may send: texts, and files that the message
@@ -20,11 +21,11 @@ type Words struct {
 func WordsOf(chat string, m uimessage.Message) (Words, *respond.Problem) {
 	var out Words
 	said, files := false, 0
-	for _, part := range m.Parts {
+	for i, part := range m.Parts {
 		switch p := part.(type) {
 		case uimessage.Text:
 			if !said && strings.TrimSpace(p.Text) != "" {
-				out.Text, said = p.Text, true
+				out.Text, out.At, said = p.Text, i, true
 			} else if p.Text != "" {
 				out.Parts = append(out.Parts, uimessage.Text{Text: p.Text})
 			}
@@ -79,28 +80,18 @@ func wordLists(parts []uimessage.Part) (texts []string, files int) {
 	return texts, files
 }
 
-// Split divides a stored user turn in the way in which WordsOf divides a client's message.
-func Split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
-	said := false
-	for _, part := range parts {
-		if t, ok := part.(uimessage.Text); ok && !said && strings.TrimSpace(t.Text) != "" {
-			text, said = t.Text, true
-			continue
-		}
-		rest = append(rest, part)
+// split divides a stored user turn in the way in which WordsOf divides a client's message: its text, the rest, and how
+// many parts precede the text.
+func split(parts []uimessage.Part) (text string, rest []uimessage.Part, at int) {
+	at = slices.IndexFunc(parts, func(part uimessage.Part) bool {
+		t, ok := part.(uimessage.Text)
+		return ok && strings.TrimSpace(t.Text) != ""
+	})
+	if at < 0 {
+		return "", parts, 0
 	}
-	return text, rest
-}
-
-// TextAt returns how many parts of a user message precede the one that [Split] and [WordsOf] use as
-// its text.
-func TextAt(parts []uimessage.Part) int {
-	for i, part := range parts {
-		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
-			return i
-		}
-	}
-	return 0
+	said, _ := parts[at].(uimessage.Text)
+	return said.Text, slices.Concat(parts[:at], parts[at+1:]), at
 }
 
 func onlyTexts(m uimessage.Message) bool {
