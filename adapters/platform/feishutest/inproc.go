@@ -49,9 +49,7 @@ func (a *API) SetPipe(p *faketest.Pipe, path string) {
 
 // Away makes the fake unreachable, or reachable again: connections end, and none is made.
 func (a *API) Away(on bool) {
-	a.mu.Lock()
-	a.away = on
-	a.mu.Unlock()
+	a.mu.Do(func() { a.away = on })
 	if on {
 		a.CutLinks()
 	}

@@ -21,7 +21,7 @@ const feishuPacket = 500
 // feishuLinks are the long connections that are open.
 type feishuLinks struct {
 	faketest.Changes
-	mu     sync.Mutex
+	mu     faketest.Guard
 	open   []*feishuLink
 	made   int
 	pings  int
@@ -58,14 +58,8 @@ func (s *feishuLinks) add(l *feishuLink) bool {
 }
 
 func (s *feishuLinks) remove(l *feishuLink) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	_ = l.conn.Close()
-	for i, x := range s.open {
-		if x == l {
-			s.open = append(s.open[:i:i], s.open[i+1:]...)
-		}
-	}
+	s.mu.Do(func() { s.open = slices.DeleteFunc(slices.Clone(s.open), func(x *feishuLink) bool { return x == l }) })
 }
 
 // frame takes a frame of the app: a ping, or what it answers to an event.
@@ -116,11 +110,7 @@ func (s *feishuLinks) post(ctx context.Context, body []byte) func() ([]byte, boo
 		}})
 	}
 	return func() ([]byte, bool) {
-		defer func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			delete(s.waits, id)
-		}()
+		defer s.mu.Do(func() { delete(s.waits, id) })
 		return s.answer(ctx, l, wait)
 	}
 }
@@ -147,9 +137,7 @@ func (s *feishuLinks) answer(ctx context.Context, l *feishuLink, wait <-chan []b
 }
 
 func (s *feishuLinks) has(l *feishuLink) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Contains(s.open, l)
+	return faketest.Get(&s.mu, func() bool { return slices.Contains(s.open, l) })
 }
 
 func (s *feishuLinks) newest(ctx context.Context) *feishuLink {
@@ -170,9 +158,7 @@ func (s *feishuLinks) newest(ctx context.Context) *feishuLink {
 }
 
 func (s *feishuLinks) closeAll() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.mu.Do(func() { s.closed = true })
 	s.cut()
 }
 
@@ -296,9 +282,7 @@ func (a *API) CutLinks() { a.links.cut() }
 
 // FreezeLinks makes long connections silent without ending them, or lets them speak again.
 func (a *API) FreezeLinks(on bool) {
-	a.links.mu.Lock()
-	a.links.frozen = on
-	a.links.mu.Unlock()
+	a.links.mu.Do(func() { a.links.frozen = on })
 	a.links.Signal()
 }
 
@@ -310,8 +294,4 @@ func (a *API) Links() (open, made int) {
 }
 
 // Pings is how many pings came over long connections.
-func (a *API) Pings() int {
-	a.links.mu.Lock()
-	defer a.links.mu.Unlock()
-	return a.links.pings
-}
+func (a *API) Pings() int { return faketest.Get(&a.links.mu, func() int { return a.links.pings }) }

@@ -132,11 +132,7 @@ func testIn(t *testing.T, h Harness) {
 	if len(ids) != 5 || len(requests) != 5 {
 		t.Errorf("ids are not unique: %v %v", ids, requests)
 	}
-	// A message may be quicker than the report, which comes from another goroutine.
-	host.Await(t, "the report that it is up", func() bool {
-		s := host.States()
-		return len(s) > 0 && s[len(s)-1].Up
-	})
+	host.AwaitUp(t) // a message may be quicker than the report, which comes from another goroutine
 }
 
 func testUnavailable(t *testing.T, h Harness) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // limiter answers 429 as the service does.
@@ -66,12 +67,7 @@ func (a *API) Limit(r platform.Rates) {
 	a.mu.Do(func() { a.limits = &limiter{rates: r, sent: map[int64][]time.Time{}, until: map[int64]time.Time{}} })
 }
 
-// Early is how many sends came before the time that their chat was told to wait.
+// Early is how many sends came, since [API.Limit], before the time that their chat was told to wait.
 func (a *API) Early() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.limits == nil {
-		return 0
-	}
-	return a.limits.early
+	return faketest.Get(&a.mu, func() int { return a.limits.early })
 }

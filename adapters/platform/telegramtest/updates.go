@@ -75,9 +75,8 @@ func (a *API) Edit(chat, from, message, date int64, text string) {
 
 // EditAs is [API.Edit] with members of one's own.
 func (a *API) EditAs(chat, from, message int64, text string, more map[string]any) {
-	a.mu.Lock()
-	m := map[string]any{"message_id": message, "date": 1700000000, "chat": a.chats[chat].object(), "from": User(from, "Ann"), "text": text}
-	a.mu.Unlock()
+	object := faketest.Get(&a.mu, func() map[string]any { return a.chats[chat].object() })
+	m := map[string]any{"message_id": message, "date": 1700000000, "chat": object, "from": User(from, "Ann"), "text": text}
 	maps.Copy(m, more)
 	a.Inject("edited_message", m)
 }
@@ -85,9 +84,7 @@ func (a *API) EditAs(chat, from, message int64, text string, more map[string]any
 // Gather holds updates back, so that they are handed out at once in the end.
 func (a *API) Gather(on bool) {
 	defer a.Signal()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.gathers = on
+	a.mu.Do(func() { a.gathers = on })
 }
 
 // NextUpdate is the id that the next update gets.
@@ -113,9 +110,7 @@ func (a *API) InjectAs(id int64, kind string, value any) {
 // InjectRaw queues an update with a body of one's own, which may be broken.
 func (a *API) InjectRaw(id int64, kind string, body json.RawMessage) {
 	defer a.Signal()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.queue(id, kind, body)
+	a.mu.Do(func() { a.queue(id, kind, body) })
 }
 
 // queue is called with the lock held.
@@ -133,10 +128,8 @@ func (a *API) Privacy(on bool) { a.mu.Do(func() { a.privacy = on }) }
 
 // Redeliver hands an update out once more, whatever was confirmed.
 func (a *API) Redeliver(id int64) {
-	a.mu.Lock()
 	defer a.Signal()
-	defer a.mu.Unlock()
-	a.again = append(a.again, a.history[id])
+	a.mu.Do(func() { a.again = append(a.again, a.history[id]) })
 }
 
 // stopPoller ends the poll under way; the lock is held.
@@ -214,9 +207,7 @@ func (a *API) wait(ctx context.Context, mine chan struct{}, limit int, timeout t
 
 // idle counts the polls that wait.
 func (a *API) idle(n int) {
-	a.mu.Lock()
-	a.waiting += n
-	a.mu.Unlock()
+	a.mu.Do(func() { a.waiting += n })
 	if n > 0 {
 		a.polling.Signal()
 	}
