@@ -16,6 +16,17 @@ const (
 	aside
 )
 
+// named returns the names of the styles that platforms share, given the name of each.
+func (s style) named(boldName, italicName, strikeName string) []string {
+	var out []string
+	for i, name := range []string{boldName, italicName, strikeName} {
+		if s&(bold<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // span is a run of text in one style. href is empty or a link that is valid on every platform.
 type span struct {
 	text  string

@@ -83,23 +83,10 @@ func feishuText(l leaf) []postElement {
 		case s.style&code != 0: // Feishu has no such style
 			e.Text = "`" + text + "`"
 		}
-		e.Style = feishuStyles(s.style)
+		e.Style = s.style.named("bold", "italic", "lineThrough")
 		row = append(row, e)
 	}
 	return row
-}
-
-func feishuStyles(st style) []string {
-	var out []string
-	for _, x := range []struct {
-		is   style
-		name string
-	}{{bold, "bold"}, {italic, "italic"}, {strike, "lineThrough"}} {
-		if st&x.is != 0 {
-			out = append(out, x.name)
-		}
-	}
-	return out
 }
 
 // feishuLanguage returns a language that Feishu knows, or an empty string.

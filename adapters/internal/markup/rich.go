@@ -82,35 +82,19 @@ func (w *richWriter) leaf(l leaf) {
 func (w *richWriter) enter(c container) {
 	w.open = append(w.open, c)
 	w.blocks++
-	switch c.kind {
-	case inQuote:
-		w.out.WriteString("<blockquote>")
-	case inBullets:
-		w.out.WriteString("<ul>")
-	case inNumbers:
-		w.out.WriteString("<ol>")
-	case inItem:
-		w.out.WriteString("<li")
-		if c.n > 0 {
-			w.out.WriteString(` value="` + strconv.Itoa(c.n) + `"`)
-		}
-		w.out.WriteString(">")
+	w.out.WriteString("<" + c.kind.tag())
+	if c.n > 0 {
+		w.out.WriteString(` value="` + strconv.Itoa(c.n) + `"`)
 	}
+	w.out.WriteString(">")
 }
+
+func (k containerKind) tag() string { return [...]string{"blockquote", "ul", "ol", "li"}[k] }
 
 // leave closes all containers but the outermost n.
 func (w *richWriter) leave(n int) {
 	for _, c := range slices.Backward(w.open[n:]) {
-		switch c.kind {
-		case inQuote:
-			w.out.WriteString("</blockquote>")
-		case inBullets:
-			w.out.WriteString("</ul>")
-		case inNumbers:
-			w.out.WriteString("</ol>")
-		case inItem:
-			w.out.WriteString("</li>")
-		}
+		w.out.WriteString("</" + c.kind.tag() + ">")
 	}
 	w.open = w.open[:n]
 }
@@ -118,49 +102,30 @@ func (w *richWriter) leave(n int) {
 // text writes a heading or a paragraph. The first text of an item or a quote has no paragraph tag.
 func (w *richWriter) text(l leaf, first bool) {
 	_, spans := cutSpans(l.spans, min(l.lead, len(joined(l.spans))))
-	tag := "p"
+	tags := []string{"p"}
 	switch {
 	case !visible(joined(spans)):
 		return
 	case l.heading > 0:
-		tag = "h" + strconv.Itoa(min(l.heading, 6))
+		tags[0] = "h" + strconv.Itoa(min(l.heading, 6))
 	case first:
-		tag = ""
+		tags = nil
 	}
-	if tag != "" {
-		w.out.WriteString("<" + tag + ">")
-	}
-	for _, s := range spans {
-		if l.heading > 0 {
-			s.style &^= bold
+	tagged(&w.out, "", tags, func() {
+		for _, s := range spans {
+			if l.heading > 0 {
+				s.style &^= bold
+			}
+			w.span(s, l.indent)
 		}
-		w.span(s, l.indent)
-	}
-	if tag != "" {
-		w.out.WriteString("</" + tag + ">")
-	}
+	})
 }
 
 func (w *richWriter) span(s span, indent int) {
 	if s.style&aside != 0 {
 		return
 	}
-	tags := telegramTags(s)
-	if s.href != "" {
-		w.out.WriteString(`<a href="`)
-		escape(&w.out, s.href)
-		w.out.WriteString(`">`)
-	}
-	for _, t := range tags {
-		w.out.WriteString("<" + t + ">")
-	}
-	w.lines(s.text, indent)
-	for _, t := range slices.Backward(tags) {
-		w.out.WriteString("</" + t + ">")
-	}
-	if s.href != "" {
-		w.out.WriteString("</a>")
-	}
+	tagged(&w.out, s.href, telegramTags(s), func() { w.lines(s.text, indent) })
 }
 
 // lines writes text in which line breaks and the spaces after them are preserved, except for those

@@ -90,22 +90,27 @@ func (w *telegramWriter) span(s span) bool {
 		return n == 0
 	}
 	w.entities += n
-	if s.href != "" {
+	tagged(&w.Builder, s.href, tags, func() { escape(&w.Builder, s.text) })
+	return true
+}
+
+// tagged writes a text within its tags, as a link if it has an address.
+func tagged(w *strings.Builder, href string, tags []string, text func()) {
+	if href != "" {
 		w.WriteString(`<a href="`)
-		escape(&w.Builder, s.href)
+		escape(w, href)
 		w.WriteString(`">`)
 	}
 	for _, t := range tags {
 		w.WriteString("<" + t + ">")
 	}
-	escape(&w.Builder, s.text)
+	text()
 	for _, t := range slices.Backward(tags) {
 		w.WriteString("</" + t + ">")
 	}
-	if s.href != "" {
+	if href != "" {
 		w.WriteString("</a>")
 	}
-	return true
 }
 
 // telegramTags returns the tags of a span, outermost first. Code is not combined with anything
@@ -117,17 +122,7 @@ func telegramTags(s span) []string {
 		}
 		return []string{"code"}
 	}
-	var tags []string
-	if s.style&bold != 0 {
-		tags = append(tags, "b")
-	}
-	if s.style&italic != 0 {
-		tags = append(tags, "i")
-	}
-	if s.style&strike != 0 {
-		tags = append(tags, "s")
-	}
-	return tags
+	return s.style.named("b", "i", "s")
 }
 
 // escape writes text literally in HTML, also within a quoted attribute.
