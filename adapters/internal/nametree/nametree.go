@@ -186,7 +186,6 @@ func (l *look) run() error {
 	for range workers {
 		readers.Go(func() {
 			r := newReader(l.root)
-			defer r.close()
 			for j := range l.queue {
 				l.visit(r, j)
 				l.open.Done()

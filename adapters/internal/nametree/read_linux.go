@@ -34,8 +34,6 @@ func newReader(root string) *reader {
 	return &reader{root: root, buf: make([]byte, 64<<10), uid: uint32(os.Geteuid()), groups: append(groups, os.Getegid())} //nolint:gosec // an id
 }
 
-func (r *reader) close() {}
-
 // longPath is the maximum length of a path for a single system call.
 const longPath = 4000
 

@@ -21,8 +21,6 @@ type listing struct {
 
 func newReader(string) *reader { return &reader{} }
 
-func (r *reader) close() {}
-
 func (r *reader) stamp(path string) (stamp, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {

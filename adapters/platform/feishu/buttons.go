@@ -51,13 +51,7 @@ func spokenIn(chinese bool) spoken {
 }
 
 // words returns the texts in the language of the card, or of the account if the card has none.
-func (s spoken) words(account notices.Words) notices.Words {
-	switch s.Lang {
-	case langChinese, langEnglish:
-		return notices.For(s.Lang == langChinese)
-	}
-	return account
-}
+func (s spoken) words(account notices.Words) notices.Words { return wordsIn(s.Lang, account) }
 
 const (
 	sayApprove = "approve"

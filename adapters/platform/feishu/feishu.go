@@ -186,11 +186,3 @@ func (p *Platform) Capabilities() platform.Capabilities {
 		Rates: p.opts.Rates,
 	}
 }
-
-// BotName returns the bot's name, once the service has reported it.
-func (p *Platform) BotName() string {
-	if me := p.me.Load(); me != nil {
-		return botkit.Tidy(me.Name, botkit.MaxName)
-	}
-	return ""
-}

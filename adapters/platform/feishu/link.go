@@ -137,7 +137,8 @@ func (r *receiver) runLink(ctx context.Context) error {
 		_ = conn.Close() // ends the reading
 	})
 	r.p.metrics.links.Inc()
-	r.p.log.Info("receiving by long connection", "bot", r.p.BotName())
+	name, _ := r.p.Bot()
+	r.p.log.Info("receiving by long connection", "bot", name)
 	r.status.Set(true, "")
 	for {
 		// The connection counts as dead after a silence longer than two pings.

@@ -23,7 +23,7 @@ func (p *Platform) Bot() (name, link string) {
 	if isService && (open == "feishu.cn" || open == "larksuite.com") {
 		link = "https://applink." + open + "/client/bot/open?appId=" + url.QueryEscape(p.opts.AppID)
 	}
-	return me.Name, link
+	return botkit.Tidy(me.Name, botkit.MaxName), link
 }
 
 // person returns somebody who acted, with their name if the service gives it, else with their id.

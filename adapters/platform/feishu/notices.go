@@ -13,10 +13,7 @@ import (
 // wordsFor picks the language by the service, because events do not contain a person's language.
 // Feishu is used in China, Lark elsewhere.
 func wordsFor(host string) notices.Words {
-	if strings.Contains(host, "larksuite") {
-		return notices.English("")
-	}
-	return notices.Chinese("")
+	return notices.For(!strings.Contains(host, "larksuite"))
 }
 
 // wordsOf returns the texts for a chat: in the language chosen there, or else in that of the
@@ -25,13 +22,15 @@ func (p *Platform) wordsOf(chat messages.ChatKey, language string) notices.Words
 	if p.opts.Language != nil {
 		language = cmp.Or(p.opts.Language(chat), language)
 	}
-	switch language {
-	case "en":
-		return notices.English("")
-	case "zh":
-		return notices.Chinese("")
+	return wordsIn(language, p.say)
+}
+
+// wordsIn returns the texts in a language, or else otherwise.
+func wordsIn(language string, otherwise notices.Words) notices.Words {
+	if language == langChinese || language == langEnglish {
+		return notices.For(language == langChinese)
 	}
-	return p.say
+	return otherwise
 }
 
 // writtenIn returns the language of a message. Commands and codes have none.

@@ -67,7 +67,8 @@ func (r *receiver) serveHook(ctx context.Context) error {
 	h.server = botkit.NewHook(w.Path, r.p.metrics.hooks, h.serve)
 	served, stop := h.server.Serve(ctx, w.Listener, r.p.log)
 	defer stop()
-	r.p.log.Info("receiving by webhook", "bot", r.p.BotName())
+	name, _ := r.p.Bot()
+	r.p.log.Info("receiving by webhook", "bot", name)
 	r.status.Set(true, "")
 	select {
 	case <-ctx.Done():

@@ -140,48 +140,45 @@ func (m mapper) withoutMention(text string) string {
 // made, and never on what a text looks like.
 func (m mapper) addressed(msg *wire.Message, text string, entities []wire.Entity) botkit.Addressing {
 	for _, e := range entities {
-		switch e.Type {
-		case models.MessageEntityTypeTextMention:
-			if e.User != nil && e.User.ID == m.me.ID {
-				return botkit.AddressedMention
-			}
-		case models.MessageEntityTypeMention:
-			if name, ok := wire.Slice(text, e.Offset, e.Length); ok && m.me.Username != "" && strings.EqualFold(name, "@"+m.me.Username) {
-				return botkit.AddressedMention
-			}
-		default: // formatting
+		if _, us := m.mentions(text, e); us {
+			return botkit.AddressedMention
 		}
 	}
-	if r := msg.ReplyTo; r != nil && r.From != nil && r.From.ID == m.me.ID && msg.RepliesTo() != "" {
+	if m.toBot(msg) {
 		return botkit.AddressedReply
 	}
 	return botkit.AddressedNot
 }
 
+// mentions reports whether an entity mentions somebody, and whether that is the bot.
+func (m mapper) mentions(text string, e wire.Entity) (somebody, us bool) {
+	switch e.Type {
+	case models.MessageEntityTypeTextMention:
+		return true, e.User != nil && e.User.ID == m.me.ID
+	case models.MessageEntityTypeMention:
+		name, ok := wire.Slice(text, e.Offset, e.Length)
+		return true, ok && m.me.Username != "" && strings.EqualFold(name, "@"+m.me.Username)
+	default: // formatting
+		return false, false
+	}
+}
+
 // namesOthers reports whether a message mentions somebody other than the bot.
 func (m mapper) namesOthers(text string, entities []wire.Entity) bool {
 	return slices.ContainsFunc(entities, func(e wire.Entity) bool {
-		switch e.Type {
-		case models.MessageEntityTypeTextMention:
-			return e.User == nil || e.User.ID != m.me.ID
-		case models.MessageEntityTypeMention:
-			name, ok := wire.Slice(text, e.Offset, e.Length)
-			return !ok || m.me.Username == "" || !strings.EqualFold(name, "@"+m.me.Username)
-		default: // formatting
-			return false
-		}
+		somebody, us := m.mentions(text, e)
+		return somebody && !us
 	})
 }
 
 // continues reports whether a message that does not address the bot may continue a recent exchange: it
 // looks like a question or a continuation, and addresses nobody else.
 func (m mapper) continues(msg *wire.Message, text string, entities []wire.Entity) bool {
-	for _, e := range entities {
-		if e.Type == models.MessageEntityTypeMention || e.Type == models.MessageEntityTypeTextMention {
-			return false
-		}
-	}
-	return msg.RepliesTo() == "" && looksLikeMore(text)
+	mentioned := slices.ContainsFunc(entities, func(e wire.Entity) bool {
+		somebody, _ := m.mentions(text, e)
+		return somebody
+	})
+	return !mentioned && msg.RepliesTo() == "" && looksLikeMore(text)
 }
 
 // toBot reports whether a message replies to one of the bot's.

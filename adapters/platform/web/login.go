@@ -13,7 +13,7 @@ func LoginLink(page, token string) string { return page + loginPath + "#" + toke
 
 // loginForm shows the form, also to people who are logged in.
 func (p *Platform) loginForm(w http.ResponseWriter, r *http.Request) {
-	p.page.login(w, r, http.StatusOK, "")
+	showLogin(w, r, http.StatusOK, "")
 }
 
 // login reads the token from the form and answers with a session cookie. The token is in the body,
@@ -38,7 +38,7 @@ func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 		}
 		http.Redirect(w, r, next, http.StatusSeeOther)
 	case refusal.Status == http.StatusUnauthorized:
-		p.page.login(w, r, refusal.Status, "wrong")
+		showLogin(w, r, refusal.Status, "wrong")
 	default:
 		refusal.Write(w)
 	}

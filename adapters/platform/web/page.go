@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/web/assets"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
@@ -16,17 +15,6 @@ import (
 //
 //go:embed static.json.gz
 var staticFiles []byte
-
-// page serves the embedded files.
-type page struct{ assets *assets.Files }
-
-func newPage() *page { return &page{assets.New(staticFiles)} }
-
-func (p *page) index(w http.ResponseWriter, r *http.Request) { p.assets.Serve(w, r, "index.html") }
-func (p *page) icon(w http.ResponseWriter, r *http.Request)  { p.assets.Serve(w, r, "icon.svg") }
-func (p *page) static(w http.ResponseWriter, r *http.Request) {
-	p.assets.Serve(w, r, r.PathValue("file"))
-}
 
 const loginStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;display:grid;place-items:center;` +
 	`min-height:90vh;margin:0}form{display:grid;gap:.75rem;width:min(20rem,90vw)}input,button{font:inherit;padding:.6rem .8rem;` +
@@ -42,9 +30,9 @@ const loginPage = `<!doctype html><html lang="%s"><meta charset="utf-8"><meta na
 	`<label for="token">%s</label><input id="token" name="token" type="password" autocomplete="current-password" required autofocus>` +
 	`<button>%s</button></form><script>%s</script></html>`
 
-// login shows the form for the token. The form uses no other file, because all files require the
+// showLogin shows the form for the token. The form uses no other file, because all files require the
 // token.
-func (p *page) login(w http.ResponseWriter, r *http.Request, status int, fault string) {
+func showLogin(w http.ResponseWriter, r *http.Request, status int, fault string) {
 	lang, label, button, wrong := "en", "Access token", "Log in", "This token is wrong."
 	if respond.ReadsChinese(r) {
 		lang, label, button, wrong = "zh", "访问令牌", "登录", "令牌不正确。"

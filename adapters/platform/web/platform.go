@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/assets"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -18,7 +19,7 @@ type Platform struct {
 	live    platform.Live
 	guard   *guard
 	metrics *metrics
-	page    *page
+	page    *assets.Files
 	handler http.Handler
 
 	// closing ends all streams, so that a shutdown need not wait for them.
@@ -39,11 +40,10 @@ func New(opts Options) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{
-		opts: opts, live: opts.Live, closing: make(chan struct{}), seed: maphash.MakeSeed(), cuts: newCuts(),
+		opts: opts, live: opts.Live, page: assets.New(staticFiles), closing: make(chan struct{}), seed: maphash.MakeSeed(), cuts: newCuts(),
 		metrics: newMetrics(opts.Registerer, opts.Platform),
 	}
 	p.guard = newGuard(opts, p.metrics)
-	p.page = newPage()
 	p.handler = p.routes()
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -90,8 +91,8 @@ func (p *Platform) ofChat(serve func(http.ResponseWriter, *http.Request, message
 func (p *Platform) table() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET " + livezPath:            livez,
-		"GET /{$}":                    p.page.index,
-		"GET /static/{file}":          p.page.static,
+		"GET /{$}":                    p.static("index.html"),
+		"GET /static/{file}":          p.static(""),
 		"GET " + loginPath:            p.loginForm,
 		"POST " + loginPath:           p.login,
 		"POST /logout":                p.logout,
@@ -109,7 +110,7 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"POST " + executePath:         handle(p.execute),
 		"/api/":                       handle(noRoute),
 		consolePath:                   handle(p.console),
-		"GET /favicon.ico":            p.page.icon,
+		"GET /favicon.ico":            p.static("icon.svg"),
 		"GET /static/{dir}/{rest...}": handle(noRoute),
 
 		"GET /api/chat/{id}/voice/{file}": p.ofChat(p.voice),
@@ -118,6 +119,11 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 
 		"GET /api/chat/{id}/files/{folder}/{file}": p.ofChat(p.file),
 	}
+}
+
+// static serves an embedded file: the one that is named, or else the one in the path.
+func (p *Platform) static(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { p.page.Serve(w, r, cmp.Or(name, r.PathValue("file"))) }
 }
 
 func livez(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
@@ -176,7 +182,7 @@ func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, refusal *respo
 	}
 	isPage := !isAPI(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
 	if refusal.Status == http.StatusUnauthorized && r.Method == http.MethodGet && isPage {
-		p.page.login(w, r, http.StatusUnauthorized, "")
+		showLogin(w, r, http.StatusUnauthorized, "")
 		return
 	}
 	refusal.Write(w)

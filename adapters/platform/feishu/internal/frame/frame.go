@@ -74,21 +74,29 @@ func (f Frame) Encode() []byte {
 // Decode decodes a frame.
 func Decode(b []byte) (Frame, error) {
 	var f Frame
+	if err := fields(b, f.take); err != nil {
+		return Frame{}, err
+	}
+	return f, nil
+}
+
+// fields passes the fields of a message to take, with their tags in whole.
+func fields(b []byte, take func(num protowire.Number, kind protowire.Type, value, whole []byte) error) error {
 	for len(b) > 0 {
 		num, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			return Frame{}, errFrame
+			return errFrame
 		}
 		size := protowire.ConsumeFieldValue(num, kind, b[n:])
 		if size < 0 {
-			return Frame{}, errFrame
+			return errFrame
 		}
-		if err := f.take(num, kind, b[n:n+size], b[:n+size]); err != nil {
-			return Frame{}, err
+		if err := take(num, kind, b[n:n+size], b[:n+size]); err != nil {
+			return err
 		}
 		b = b[n+size:]
 	}
-	return f, nil
+	return nil
 }
 
 // take reads one field; whole includes its tag.
@@ -119,20 +127,11 @@ func (f *Frame) take(num protowire.Number, kind protowire.Type, value, whole []b
 }
 
 func decodeHeader(b []byte) (h [2]string, err error) {
-	for len(b) > 0 {
-		num, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return h, errFrame
-		}
-		size := protowire.ConsumeFieldValue(num, kind, b[n:])
-		if size < 0 {
-			return h, errFrame
-		}
+	err = fields(b, func(num protowire.Number, kind protowire.Type, value, _ []byte) error {
 		if kind == protowire.BytesType && (num == 1 || num == 2) {
-			s, _ := protowire.ConsumeString(b[n : n+size])
-			h[num-1] = s
+			h[num-1], _ = protowire.ConsumeString(value)
 		}
-		b = b[n+size:]
-	}
-	return h, nil
+		return nil
+	})
+	return h, err
 }
