@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -138,14 +139,14 @@ var (
 )
 
 func (o *Options) setDefaults() {
-	setDefault(&o.IdleTimeout, defaultIdle)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, defaultIdle)
 	first := defaultFirstByte
 	if len(o.Fallbacks) > 0 {
 		first = fallbackFirst
 	}
-	setDefault(&o.FirstByteTimeout, first)
-	setDefault(&o.MaxAttempts, defaultAttempts)
-	setDefault(&o.MaxWait, defaultMaxWait)
+	o.FirstByteTimeout = cmp.Or(o.FirstByteTimeout, first)
+	o.MaxAttempts = cmp.Or(o.MaxAttempts, defaultAttempts)
+	o.MaxWait = cmp.Or(o.MaxWait, defaultMaxWait)
 	if o.Exact {
 		o.MaxAttempts = 1
 	}
@@ -157,23 +158,16 @@ func (o *Options) setDefaults() {
 	}
 }
 
-func setDefault[T ~int | ~int64](v *T, def T) {
-	if *v <= 0 {
-		*v = def
-	}
-}
-
 // checked returns the endpoint with its defaults, or why it cannot be used.
 func (e Endpoint) checked() (Endpoint, error) {
 	if e.Model == "" {
 		return e, errNoModel
 	}
-	if e.BaseURL == "" && e.API == APIMessages {
-		e.BaseURL = anthropicURL
+	usual := openaiURL
+	if e.API == APIMessages {
+		usual = anthropicURL
 	}
-	if e.BaseURL == "" {
-		e.BaseURL = openaiURL
-	}
+	e.BaseURL = cmp.Or(e.BaseURL, usual)
 	u, err := url.Parse(e.BaseURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return e, errBaseURL

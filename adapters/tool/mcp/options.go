@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -59,27 +60,11 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	set := func(v *time.Duration, d time.Duration) {
-		if *v <= 0 {
-			*v = d
-		}
+	return Limits{
+		Message: cmp.Or(l.Message, 8<<20), Start: cmp.Or(l.Start, 30*time.Second), Pause: cmp.Or(l.Pause, time.Second), MaxPause: l.MaxPause,
+		Starts: cmp.Or(l.Starts, 6), Window: cmp.Or(l.Window, 10*time.Minute), Patience: cmp.Or(l.Patience, 15*time.Second),
+		Lately: cmp.Or(l.Lately, 2*time.Minute), Fetch: cmp.Or(l.Fetch, 5*time.Minute), Calls: cmp.Or(l.Calls, 16), Relist: cmp.Or(l.Relist, time.Second),
 	}
-	count := func(v *int, n int) {
-		if *v <= 0 {
-			*v = n
-		}
-	}
-	count(&l.Message, 8<<20)
-	count(&l.Starts, 6)
-	count(&l.Calls, 16)
-	set(&l.Start, 30*time.Second)
-	set(&l.Pause, time.Second)
-	set(&l.Window, 10*time.Minute)
-	set(&l.Patience, 15*time.Second)
-	set(&l.Lately, 2*time.Minute)
-	set(&l.Fetch, 5*time.Minute)
-	set(&l.Relist, time.Second)
-	return l
 }
 
 // pause is how long to wait before the nth restart in a row, counting from 0.
