@@ -3,9 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -153,17 +151,11 @@ func split(text string) []string {
 	return out
 }
 
-func input(members ...any) string {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i := 0; i+1 < len(members); i += 2 {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%q:", members[i])
-		value, _ := plainjson.Append(nil, members[i+1]) // strings and booleans can always be encoded
-		b.Write(value)
-	}
-	b.WriteByte('}')
-	return b.String()
+// input is the input of chat_send or remember_note.
+func input(text string, final bool) string {
+	raw, _ := plainjson.Append(nil, struct {
+		Text  string `json:"text"`
+		Final bool   `json:"final,omitempty"`
+	}{text, final}) // it always encodes
+	return string(raw)
 }

@@ -253,7 +253,7 @@ func (p *planner) askFirst() {
 		return
 	}
 	p.say(fmt.Sprintf(p.texts.asking, noteTool))
-	p.call(noteTool, input("text", p.texts.note))
+	p.call(noteTool, input(p.texts.note, false))
 }
 
 // looking returns the first offered tool that changes nothing and needs no input.
@@ -275,11 +275,7 @@ func (p *planner) done(asked bool) answer {
 	}
 	looks := len(p.calls) > 0
 	if p.send && (asked || len(p.parts) > 0) {
-		if looks || p.slow {
-			p.call(sendTool, input("text", text))
-		} else {
-			p.call(sendTool, input("text", text, "final", true))
-		}
+		p.call(sendTool, input(text, !looks && !p.slow))
 		return answer{calls: p.calls, slow: p.slow}
 	}
 	if tool, ok := p.looking(); ok && p.slow && !looks {

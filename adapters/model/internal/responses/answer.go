@@ -61,8 +61,6 @@ const (
 	kindCall      = "function_call"
 )
 
-func (p *parser) Usage() model.Usage { return p.total() }
-
 func (p *parser) Complete() bool { return p.finish != nil }
 
 func (p *parser) Over() bool { return p.finish != nil }
@@ -434,8 +432,8 @@ func (p *parser) reason(incomplete string) *model.FinishReason {
 	return &model.FinishReason{Unified: "stop"}
 }
 
-// total returns the usage in the terms of the SDK.
-func (p *parser) total() model.Usage {
+// Usage returns the usage in the terms of the SDK.
+func (p *parser) Usage() model.Usage {
 	if len(p.usage) == 0 {
 		return model.Usage{}
 	}
@@ -468,6 +466,6 @@ func (p *parser) Close(bool) error {
 		}
 		p.Emit(model.Event{Kind: model.EventToolCall, ID: it.block, ToolName: it.name, Input: cmp.Or(it.input.String(), "{}"), ProviderMetadata: it.metadata("")})
 	}
-	p.Emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: p.total()})
+	p.Emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: p.Usage()})
 	return nil
 }
