@@ -81,15 +81,15 @@ func (p *printer) write(text string) { _, _ = io.WriteString(p.out, text) }
 
 func (p *printer) event(e Event) {
 	switch e.Kind {
-	case "start":
+	case platform.FrameStart:
 		p.start(e)
-	case "chunks":
+	case platform.FrameChunks:
 		if e.MessageID == p.message {
 			p.chunks(e.Chunks)
 		}
-	case "end":
+	case platform.FrameEnd:
 		p.end(e)
-	case "event":
+	case platform.FrameEvent:
 		switch {
 		case e.Event.Name == "compaction":
 			p.note(p.words.compacted)
@@ -98,6 +98,7 @@ func (p *printer) event(e Event) {
 		case e.Event.Name == "approval" && e.Event.Text == string(journal.AnswerWithdrawn):
 			p.note(p.words.withdrawn)
 		}
+	case platform.FrameSettled: // nothing to show
 	}
 }
 

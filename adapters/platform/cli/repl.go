@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -220,16 +221,17 @@ func (r *REPL) onEvent(ctx context.Context, w watched) {
 	switch e.Kind {
 	case "view":
 		r.onView(e.View)
-	case "start":
+	case platform.FrameStart:
 		r.running = true
-	case "end":
+	case platform.FrameEnd:
 		r.running = r.running && !e.Last
 		r.settle(e.Settled)
-	case "settled":
+	case platform.FrameSettled:
 		r.settle(e.Settled)
+	case platform.FrameChunks, platform.FrameEvent:
 	}
 	r.print.event(e)
-	if e.Kind == "end" && e.Last && e.Result == "waiting" {
+	if e.Kind == platform.FrameEnd && e.Last && e.Result == "waiting" {
 		if view, err := r.opts.Client.History(ctx, r.opts.Chat); err == nil {
 			r.showRequests(view)
 		}

@@ -81,7 +81,7 @@ func (x *terminal) follow() {
 }
 
 func (x *terminal) event(e cli.Event, texts map[string]string) {
-	for _, m := range e.View.Messages {
+	for _, m := range e.Messages {
 		for _, part := range m.Parts {
 			if text, ok := part.(uimessage.Text); ok && m.Role == uimessage.RoleAssistant {
 				x.Show(m.ID, text.Text)
