@@ -84,7 +84,7 @@ func listen(ctx context.Context, m model.Model, req model.Request) (list []strin
 	return list, nil
 }
 
-func (s Service) begin(t *testing.T, key string, attempts int, idle time.Duration, steps ...Step) (model.Model, *Script) {
+func (s Service) begin(t *testing.T, key string, attempts int, steps ...Step) (model.Model, *Script) {
 	t.Helper()
 	script := NewScript(steps...)
 	url, faults := s.Start(t, script, suiteKey)
@@ -93,7 +93,7 @@ func (s Service) begin(t *testing.T, key string, attempts int, idle time.Duratio
 			t.Errorf("requests that the service refuses: %v", list)
 		}
 	})
-	return s.Client(t, url, key, attempts, idle), script
+	return s.Client(t, url, key, attempts, time.Minute), script
 }
 
 func (s Service) answers(t *testing.T) {
@@ -108,7 +108,7 @@ func (s Service) answers(t *testing.T) {
 		{"text and calls", Step{Text: []string{"I look."}, Calls: []Call{{ID: "c_1", Name: "look", Input: `{"q":"1"}`}}}, []string{"text I look.", `call c_1 look {"q":"1"}`, "finish tool-calls"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, _ := s.begin(t, suiteKey, 1, time.Minute, tt.step)
+			m, _ := s.begin(t, suiteKey, 1, tt.step)
 			got, err := listen(t.Context(), m, suiteRequest())
 			if err != nil {
 				t.Fatal(err)
@@ -145,7 +145,7 @@ func (s Service) failures(t *testing.T) {
 			if key == "" {
 				key = suiteKey
 			}
-			m, _ := s.begin(t, key, 1, time.Minute, tt.step)
+			m, _ := s.begin(t, key, 1, tt.step)
 			got, err := listen(t.Context(), m, suiteRequest())
 			e, ok := errors.AsType[*model.Error](err)
 			if !ok || e.Reason != tt.reason || e.Status != tt.status || e.Retryable != tt.retryable {
@@ -163,12 +163,12 @@ func (s Service) failures(t *testing.T) {
 
 // retries answers only the third request. What has begun is not requested again.
 func (s Service) retries(t *testing.T) {
-	m, script := s.begin(t, suiteKey, 3, time.Minute, FailWith(model.ReasonOverloaded, true), Fail(&model.Error{Reason: model.ReasonRate, Status: 429}), Say("at last"))
+	m, script := s.begin(t, suiteKey, 3, FailWith(model.ReasonOverloaded, true), Fail(&model.Error{Reason: model.ReasonRate, Status: 429}), Say("at last"))
 	got, err := listen(t.Context(), m, suiteRequest())
 	if diff := gocmp.Diff([]string{"text at last", "finish stop"}, got); diff != "" || err != nil || script.Left() != 0 {
 		t.Errorf("%v, %d steps left (-want +got):\n%s", err, script.Left(), diff)
 	}
-	m, script = s.begin(t, suiteKey, 3, time.Minute, CutAfter("half"), Say("again"))
+	m, script = s.begin(t, suiteKey, 3, CutAfter("half"), Say("again"))
 	if _, err := listen(t.Context(), m, suiteRequest()); model.ReasonOf(err) != model.ReasonCut || script.Left() != 1 {
 		t.Errorf("an answer that was cut: %v, %d steps left, want it not requested again", err, script.Left())
 	}
@@ -176,7 +176,7 @@ func (s Service) retries(t *testing.T) {
 
 // stops leaves an answer, by breaking off and by the end of the context.
 func (s Service) stops(t *testing.T) {
-	m, _ := s.begin(t, suiteKey, 3, time.Minute, Step{Text: []string{"half"}, Stall: true}, Step{Text: []string{"half"}, Stall: true})
+	m, _ := s.begin(t, suiteKey, 3, Step{Text: []string{"half"}, Stall: true}, Step{Text: []string{"half"}, Stall: true})
 	for _, err := range m.Stream(t.Context(), suiteRequest()) {
 		if err != nil {
 			t.Error(err)
@@ -206,7 +206,7 @@ func (s Service) manyCalls(t *testing.T) {
 	for i := range steps {
 		steps[i] = Say("a", "b", "c")
 	}
-	m, _ := s.begin(t, suiteKey, 1, time.Minute, steps...)
+	m, _ := s.begin(t, suiteKey, 1, steps...)
 	var all sync.WaitGroup
 	for i := range calls {
 		all.Go(func() {
