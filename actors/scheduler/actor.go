@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -35,8 +36,8 @@ type Options struct {
 	// Asked names, in English and Chinese, those who are asked in private if a task's own chat needs
 	// an approval; the names are empty if there are none. It may be nil.
 	Asked func(task messages.ChatKey) (en, zh string)
-	// Paused reports whether an operator has paused a chat: its tasks and their outcomes wait. It may be nil.
-	Paused func(key messages.ChatKey) bool
+	// Paused reports whether an operator has paused the chat of a task: the task and its outcome wait. It may be nil.
+	Paused func(t timetable.Task) bool
 	// Metrics may be nil.
 	Metrics *Metrics
 }

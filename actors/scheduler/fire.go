@@ -30,15 +30,25 @@ func (s *scheduler) step(ac actor.Context, f *fire) {
 			s.settle(f)
 			return
 		}
-		if s.paused(f.ChatKey) {
+		if s.silent(f) {
 			return // asked again later
 		}
 		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID, RequestID: requestID(f), Text: f.text})
 	}
 }
 
-func (s *scheduler) paused(key messages.ChatKey) bool {
-	return key != "" && s.Paused != nil && s.Paused(key)
+func (s *scheduler) paused(t timetable.Task) bool {
+	return t.ChatKey != "" && s.Paused != nil && s.Paused(t)
+}
+
+// silent reports whether the outcome of a fire waits, also if its task is gone.
+func (s *scheduler) silent(f *fire) bool {
+	t := timetable.Task{ID: f.Task}
+	if known := s.find(f.Task); known != nil {
+		t = known.Task
+	}
+	t.ChatKey = f.ChatKey
+	return s.paused(t)
 }
 
 func requestID(f *fire) string { return "task-" + f.ID }
@@ -152,7 +162,7 @@ func (s *scheduler) waits(ac actor.Context, f *fire) {
 	case f.waits:
 	case f.ChatKey == "":
 		s.park(ac, f)
-	case s.paused(f.ChatKey): // asked again later
+	case s.silent(f): // asked again later
 	default:
 		en, zh := "", ""
 		if s.Asked != nil {

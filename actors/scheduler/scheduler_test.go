@@ -136,7 +136,7 @@ func (s *scheduled) add(tasks ...timetable.Task) {
 func (s *scheduled) start() {
 	s.pid = s.System.Root.Spawn(scheduler.Props(scheduler.Options{
 		Tasks: s.tasks, Log: s.log, Router: s.Router, Zone: time.UTC, Now: s.now, Logger: slog.New(slog.DiscardHandler), Metrics: scheduler.NewMetrics(s.Registry),
-		Paused: func(messages.ChatKey) bool { return s.paused.Load() },
+		Paused: func(timetable.Task) bool { return s.paused.Load() },
 	}))
 	s.Wait()
 }

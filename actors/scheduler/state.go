@@ -3,7 +3,6 @@ package scheduler
 import (
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -131,7 +130,7 @@ type task struct {
 
 // plan returns what has to be recorded now. looked is when it was last called, or zero. It looks only at tasks whose times
 // have come, and at all of them if the clock was set back. Those of chats that are paused, or take no outcomes, stay due.
-func (b *book) plan(tasks []task, looked, now time.Time, paused func(messages.ChatKey) bool) []timetable.Fire {
+func (b *book) plan(tasks []task, looked, now time.Time, paused func(timetable.Task) bool) []timetable.Fire {
 	var out []timetable.Fire
 	runs := b.busy()
 	for i := range tasks {
@@ -144,7 +143,7 @@ func (b *book) plan(tasks []task, looked, now time.Time, paused func(messages.Ch
 			t.next = at
 		}
 		since := b.since(t, &out, now)
-		if paused(t.ChatKey) || b.untold(t.ID) {
+		if paused(t.Task) || b.untold(t.ID) {
 			t.next = now.Add(look)
 			continue
 		}

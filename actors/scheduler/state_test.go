@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -50,7 +49,7 @@ func TestPlacesOfTasks(t *testing.T) {
 				looked = due.Add(tt.looked)
 			}
 			got := ""
-			for _, f := range b.plan([]task{{Task: news, times: times}}, looked, due.Add(tt.after), func(messages.ChatKey) bool { return false }) {
+			for _, f := range b.plan([]task{{Task: news, times: times}}, looked, due.Add(tt.after), func(timetable.Task) bool { return false }) {
 				got += string(f.Is) + " " + f.Reason
 			}
 			if got != tt.want {
@@ -74,7 +73,7 @@ func TestTasksOfAChatThatTakesNothingWait(t *testing.T) {
 	var started []timetable.Fire
 	pass := func(minutes int) {
 		for range minutes {
-			for _, f := range b.plan(tasks, looked, now, func(messages.ChatKey) bool { return false }) {
+			for _, f := range b.plan(tasks, looked, now, func(timetable.Task) bool { return false }) {
 				b.apply(f)
 				if f.Is == timetable.FireStarted {
 					started = append(started, f)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -73,11 +75,13 @@ func (h *Host) startScheduler(ctx context.Context) error {
 	return nil
 }
 
-// silent reports whether nothing is to be said in a chat now: an operator has paused it, or blocked the group or the
-// person whose private chat it is.
-func (h *Host) silent(key messages.ChatKey) bool {
-	at, _ := key.Address()
-	return h.preferences.Paused(key) || h.deciders.Role(query.BotOf(key), at.Chat) == platform.RoleBlocked
+// silent reports whether a task does nothing now: an operator has paused its chat, or blocked the group, the person
+// whose private chat it is, or the person who asked for it.
+func (h *Host) silent(t timetable.Task) bool {
+	at, _ := t.ChatKey.Address()
+	return h.preferences.Paused(t.ChatKey) || slices.ContainsFunc([]string{at.Chat, strings.TrimPrefix(t.MadeBy, at.Platform+"-")}, func(who string) bool {
+		return h.deciders.Role(query.BotOf(t.ChatKey), who) == platform.RoleBlocked
+	})
 }
 
 func (h *Host) schedulerPID() *actor.PID { return guardian.PID(h.system, schedulerName) }
