@@ -77,7 +77,7 @@ func buttons(asks []messages.Ask) *keyboard {
 			continue
 		}
 		if a.ApprovalID == askAllow {
-			rows = append(rows, []button{newButton("✅ /allow", pressAllow)})
+			rows = append(rows, []button{newButton("✅ "+"/allow", pressAllow)})
 			continue
 		}
 		if code, ok := strings.CutPrefix(a.ApprovalID, botkit.AskPrefix); ok {
