@@ -177,7 +177,7 @@ type Typer interface {
 // Target is the destination of a part. It is fixed per chat.
 type Target struct {
 	ChatKey  messages.ChatKey
-	Chat     string // the platform's id of the chat; empty: that of the key
+	Chat     string // the platform's id of the chat; if empty, the key has it
 	Topic    int64  // 0 outside topics
 	ChatType string // as last seen; empty if unknown
 }

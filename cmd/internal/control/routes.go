@@ -162,12 +162,12 @@ func JSON(w http.ResponseWriter, code int, v any) {
 	_ = enc.Encode(v) // a client that disconnected needs no answer
 }
 
-// Refuse responds with the reason why there is no document.
+// Refuse responds with an error.
 func Refuse(w http.ResponseWriter, code int, err error) {
 	JSON(w, code, map[string]string{"error": err.Error()})
 }
 
-// Reply responds with a document, or with the reason why there is none.
+// Reply responds with a document, or with the error that prevented it.
 func Reply(w http.ResponseWriter, doc any, err error) {
 	switch {
 	case errors.Is(err, platform.ErrNotFound):
