@@ -61,12 +61,15 @@ func (s *Settings) Secrets() []Secret {
 	var out []Secret
 	for _, k := range keys.Table(s).All() {
 		secret, _ := reflect.TypeAssert[Secret](k.Value)
+		if secret.IsZero() {
+			continue
+		}
 		parts := []string{secret.Reveal()}
 		if k.Variable == "" {
 			parts = secretParts(k.Name, secret.Reveal())
 		}
 		for _, part := range parts {
-			if part := NewSecret(part); !part.IsZero() && !slices.ContainsFunc(out, part.Equal) {
+			if part := NewSecret(part); !slices.ContainsFunc(out, part.Equal) {
 				out = append(out, part)
 			}
 		}

@@ -58,6 +58,7 @@ func TestSU4DirectDependenciesAreListed(t *testing.T) {
 		"github.com/pkoukk/tiktoken-go",
 		"github.com/pkoukk/tiktoken-go-loader",
 		"github.com/prometheus/client_golang",
+		"github.com/prometheus/procfs",
 		"github.com/rogpeppe/go-internal",
 		"github.com/santhosh-tekuri/jsonschema/v6",
 		"github.com/sashabaranov/go-openai",

@@ -28,10 +28,10 @@ func TestWatchSeesChangesAndNewFolders(t *testing.T) {
 	dir := t.TempDir()
 	sub := filepath.Join(dir, "profile")
 	ctx, cancel := context.WithCancel(t.Context())
-	ready, changed, ended := make(chan struct{}), make(chan struct{}, 100), make(chan struct{})
+	changed, ended := make(chan struct{}, 100), make(chan struct{})
 	go func() {
 		defer close(ended)
-		watch(ctx, []string{dir, sub}, slog.New(slog.DiscardHandler), func() { close(ready) }, func() { changed <- struct{}{} })
+		watch(ctx, []string{dir, sub}, slog.New(slog.DiscardHandler), func() { changed <- struct{}{} })
 	}()
 	await := func(what string) {
 		t.Helper()
@@ -41,7 +41,7 @@ func TestWatchSeesChangesAndNewFolders(t *testing.T) {
 			t.Fatalf("nothing was heard of %s", what)
 		}
 	}
-	<-ready
+	await("the beginning")
 	write(t, filepath.Join(dir, "Agent.md"), "x")
 	await("a new file")
 	if err := os.Mkdir(sub, 0o700); err != nil {
@@ -62,11 +62,11 @@ func TestWatchWithoutAWatcherLooksPeriodically(t *testing.T) {
 		var log bytes.Buffer
 		looks := 0
 		none := func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
-		go watchWith(ctx, none, []string{"a", "b"}, slog.New(slog.NewTextHandler(&log, nil)), func() {}, func() { looks++ })
+		go watchWith(ctx, none, []string{"a", "b"}, slog.New(slog.NewTextHandler(&log, nil)), func() { looks++ })
 		<-time.After(3*lookEvery + time.Second)
 		synctest.Wait()
-		if looks != 3 {
-			t.Errorf("%d looks, want 3", looks)
+		if looks != 1+3 {
+			t.Errorf("%d looks, want one at the beginning and 3 later", looks)
 		}
 		if n := bytes.Count(log.Bytes(), []byte("cannot watch files")); n != 1 {
 			t.Errorf("%d warnings, want 1: %s", n, &log)

@@ -21,15 +21,15 @@ const (
 	lookEvery = 30 * time.Second
 )
 
-// watch calls changed after something in one of the folders changed, until ctx ends. A missing folder is added once
-// it is created, if its parent is watched. ready is called once the folders are watched. If the system cannot watch
-// all of them, changed is also called periodically.
-func watch(ctx context.Context, folders []string, log *slog.Logger, ready, changed func()) {
-	watchWith(ctx, fsnotify.NewWatcher, folders, log, ready, changed)
+// watch calls changed after something in one of the folders changed, until ctx ends, and once after it began to watch
+// them, because earlier changes are not reported. A missing folder is added once it is created, if its parent is
+// watched. If the system cannot watch all of them, changed is also called periodically.
+func watch(ctx context.Context, folders []string, log *slog.Logger, changed func()) {
+	watchWith(ctx, fsnotify.NewWatcher, folders, log, changed)
 }
 
 // watchWith is watch with a watcher that open makes.
-func watchWith(ctx context.Context, open func() (*fsnotify.Watcher, error), folders []string, log *slog.Logger, ready, changed func()) {
+func watchWith(ctx context.Context, open func() (*fsnotify.Watcher, error), folders []string, log *slog.Logger, changed func()) {
 	var again <-chan time.Time
 	blind := func(err error) {
 		if again == nil {
@@ -56,10 +56,8 @@ func watchWith(ctx context.Context, open func() (*fsnotify.Watcher, error), fold
 			add(dir)
 		}
 	}
-	ready()
-	timer := time.NewTimer(patience)
-	timer.Stop()
-	var first time.Time // of the changes that were not handled yet; zero if none
+	timer := time.NewTimer(debounce)
+	first := time.Now() // of the changes that were not handled yet; zero if none
 	rest := func() {
 		if first.IsZero() {
 			first = time.Now()

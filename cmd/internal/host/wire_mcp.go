@@ -100,7 +100,7 @@ func (h *Host) startMCP(tools *toolbox, box sandbox.Sandbox) {
 	h.applyMCP(context.Background())
 	folders := []string{filepath.Dir(MCPFile(h.opts.State)), h.opts.State}
 	look := func() { h.applyMCP(context.Background()) }
-	h.background("MCP server settings", func(ctx context.Context) { watch(ctx, folders, h.log, look, look) })
+	h.background("MCP server settings", func(ctx context.Context) { watch(ctx, folders, h.log, look) })
 }
 
 // applyMCP reads the file of MCP servers and applies it to those that run. An unreadable file changes nothing.

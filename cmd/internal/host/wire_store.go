@@ -107,8 +107,7 @@ func (h *Host) startAudit(context.Context) error {
 	return nil
 }
 
-// watchFiles reloads the documents and settings after changes. It also reloads them once the watch has started, since
-// changes made before that are not reported.
+// watchFiles reloads the documents, skills, settings and tasks after changes.
 func (h *Host) watchFiles() {
 	var skills skillWatch
 	look := func() {
@@ -118,7 +117,7 @@ func (h *Host) watchFiles() {
 		h.tasksChanged()
 	}
 	h.background("file watch", func(ctx context.Context) {
-		watch(ctx, slices.Concat(h.docs.Folders(), h.skills.Folders(), []string{taskfile.New(h.opts.State, h.zone).Dir()}), h.log, look, look)
+		watch(ctx, slices.Concat(h.docs.Folders(), h.skills.Folders(), []string{taskfile.New(h.opts.State, h.zone).Dir()}), h.log, look)
 	})
 }
 

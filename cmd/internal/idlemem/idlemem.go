@@ -41,12 +41,13 @@ func (h *heap) check(allocated uint64) bool {
 
 // Return collects garbage when the host has no work, and returns free memory to the system, until ctx ends. An idle
 // host allocates nothing and so does not collect by itself: after ten thousand chats it kept hundreds of megabytes for
-// four minutes. If the runtime returned the memory by itself after the collection, it would keep a quarter more.
+// four minutes. If the runtime returned the memory by itself after the collection, it would keep a quarter more. The
+// same goes for the pages of the program that are not in use.
 func Return(ctx context.Context) {
 	tick := time.NewTicker(heapLook)
 	defer tick.Stop()
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var seen heap
+	seen := heap{since: waitBetween} // what the start left is returned at once
 	for {
 		select {
 		case <-ctx.Done():
@@ -55,6 +56,7 @@ func Return(ctx context.Context) {
 			metrics.Read(sample)
 			if seen.check(sample[0].Value.Uint64()) {
 				debug.FreeOSMemory()
+				releaseProgram()
 			}
 		}
 	}
