@@ -241,9 +241,9 @@ func (l *Log) close() {
 	l.to.file = nil
 }
 
-// Approvals writes .ship/approvals/audit-<UTC date>.jsonl: every request, its decision, every grant, every
-// execution that a person or a rule allowed, before it starts and when it ends, and every order of an operator. Commands appear as digests only. It
-// is safe for concurrent use.
+// Approvals writes .ship/approvals/audit-<UTC date>.jsonl: every request, its decision, every grant, every execution
+// that a person or a rule allowed, before it starts and when it ends, and every order of an operator. Commands appear as
+// digests only. It is safe for concurrent use.
 type Approvals struct {
 	failed func(error)
 

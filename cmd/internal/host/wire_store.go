@@ -107,7 +107,8 @@ func (h *Host) startAudit(context.Context) error {
 	return nil
 }
 
-// watchFiles reloads the documents, skills, settings and tasks after changes.
+// watchFiles reloads the documents, skills, settings and tasks after changes. Skills that the host leaves out are logged
+// at once.
 func (h *Host) watchFiles() {
 	var skills skillWatch
 	look := func() {
@@ -117,6 +118,7 @@ func (h *Host) watchFiles() {
 		h.tasksChanged()
 	}
 	h.background("file watch", func(ctx context.Context) {
+		skills.look(h)
 		watch(ctx, slices.Concat(h.docs.Folders(), h.skills.Folders(), []string{taskfile.New(h.opts.State, h.zone).Dir()}), h.log, look)
 	})
 }
