@@ -41,8 +41,8 @@ func (h *heap) check(allocated uint64) bool {
 
 // Return collects garbage when the host has no work, and returns free memory to the system, until ctx ends. An idle
 // host allocates nothing and so does not collect by itself: after ten thousand chats it kept hundreds of megabytes for
-// four minutes. If the runtime returned the memory by itself after the collection, it would keep a quarter more. The
-// same goes for the pages of the program that are not in use.
+// four minutes. If the runtime returned the memory by itself after the collection, it would keep a quarter more.
+// The pages of the program's own file are given back with it.
 func Return(ctx context.Context) {
 	tick := time.NewTicker(heapLook)
 	defer tick.Stop()
