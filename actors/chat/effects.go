@@ -67,15 +67,16 @@ func (s *shell) carryOut(ac actor.Context, e decision.Effect) {
 	}
 }
 
+// log returns the logger of the chat, which few chats need.
+func (s *shell) log() *slog.Logger {
+	return s.o.Logger.With("component", "chat", "chat_key", string(s.key))
+}
+
 // line writes a planned line to the log.
 func (s *shell) line(e decision.Log) {
-	ctx := context.Background()
-	if !s.log.Enabled(ctx, e.Level) {
-		return
+	if ctx := context.Background(); s.o.Logger.Enabled(ctx, e.Level) {
+		s.log().Log(ctx, e.Level, e.Msg, e.Args...)
 	}
-	r := slog.NewRecord(time.Now(), e.Level, e.Msg, 0)
-	r.Add(e.Args...)
-	_ = s.log.Handler().Handle(ctx, r) // a failure to log cannot be logged
 }
 
 // send sends a message, unless the receiver no longer exists. If asks is set, the answer goes to the chat.
@@ -92,10 +93,10 @@ func send(ac actor.Context, to *actor.PID, msg any, asks bool) {
 func (s *shell) start(ac actor.Context, e decision.Start) {
 	pid, err := ac.SpawnNamed(s.props(e.Child), e.Name)
 	if err != nil { // Unreachable: the name is new
-		s.log.Error("a child of the chat could not be started", "name", e.Name, "error", err)
+		s.log().Error("a child of the chat could not be started", "name", e.Name, "error", err)
 		return
 	}
-	s.children[e.Name] = pid
+	decision.Put(&s.children, e.Name, pid)
 	ac.Request(pid, e.Msg)
 }
 
@@ -112,13 +113,13 @@ func (s *shell) props(child decision.Child) *actor.Props {
 
 func (s *shell) fetch(e decision.FetchFiles) {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchDeadline)
-	s.fetches[e.N] = cancel
-	key, turn, n, fetch := s.key, e.Turn, e.N, s.o.Fetch
+	decision.Put(&s.fetches, e.N, cancel)
+	key, turn, n, fetch, log := s.key, e.Turn, e.N, s.o.Fetch, s.log()
 	s.home.Go(func() any {
 		defer cancel()
 		return decision.Fetched{TurnID: turn.ID, N: n, Parts: missing(fetch(ctx, key, turn), fileLate)}
 	}, func(p pipe.Panicked) any {
-		s.log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
+		log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
 		return decision.Fetched{TurnID: turn.ID, N: n, Parts: missing(turn.Parts, fileFault)}
 	})
 }

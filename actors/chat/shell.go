@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path"
 	"time"
 
@@ -46,10 +45,7 @@ func Factory(current func() *Options) func(key messages.ChatKey) *actor.Props {
 	supervisor := actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 	return func(key messages.ChatKey) *actor.Props {
 		return actor.PropsFromProducer(func() actor.Actor {
-			return &shell{
-				current: current, key: key, log: current().Logger.With("component", "chat", "chat_key", string(key)),
-				memo: &model.Memo{}, timers: map[string]*timed{}, children: map[string]*actor.PID{}, fetches: map[int]context.CancelFunc{},
-			}
+			return &shell{current: current, key: key, memo: &model.Memo{}}
 		}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(supervisor))
 	}
 }
@@ -60,18 +56,18 @@ type shell struct {
 	current func() *Options
 	o       *Options // those of the message that is handled
 	key     messages.ChatKey
-	log     *slog.Logger
 	home    pipe.Home
 
 	store      persistence.Chat
 	memo       *model.Memo // cache of the chat's last request; kept while the chat hibernates
 	chat       *machine.Chat
-	counted    chatmetrics.Counted // what has been added to the metrics for the chat
-	loaded     bool                // the chat has its state; otherwise nothing can be decided
-	hibernates bool                // the chat is not loaded because it has nothing to do
-	failed     int                 // consecutive failed loads
-	unwritten  int                 // consecutive loads after which what follows could not be written
-	refused    bool                // the store refused the last write
+	counted    chatmetrics.Counted  // what has been added to the metrics for the chat
+	loaded     bool                 // the chat has its state; otherwise nothing can be decided
+	hibernates bool                 // the chat is not loaded because it has nothing to do
+	asleep     func() *machine.Chat // returns the chat that hibernates, which is nil until the next message
+	failed     int                  // consecutive failed loads
+	unwritten  int                  // consecutive loads after which what follows could not be written
+	refused    bool                 // the store refused the last write
 	timers     map[string]*timed
 	gen        int // number of the newest timer
 	children   map[string]*actor.PID
@@ -112,6 +108,9 @@ func (s *shell) Receive(ac actor.Context) {
 func (s *shell) receive(ac actor.Context) {
 	s.o = s.current()
 	s.msg, s.sender = ac.Message(), ac.Sender()
+	if s.asleep != nil {
+		s.chat, s.asleep = s.asleep(), nil
+	}
 	switch msg := s.msg.(type) {
 	case *actor.Started:
 		s.home, s.chat = pipe.NewHome(ac), machine.New(&s.o.Options, s.key, s.o.Spares)
@@ -247,7 +246,7 @@ func (s *shell) decide(ac actor.Context, in decision.Input, first ...decision.Ef
 			return
 		}
 	}
-	s.log.Error("the chat does not come to rest", "rounds", maxRounds)
+	s.log().Error("the chat does not come to rest", "rounds", maxRounds)
 }
 
 // perform decides an input, writes the plan and runs its effects. It returns false if the writes were refused or
@@ -256,7 +255,7 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 	s.chat.Options, in.Now, in.NewID = &s.o.Options, time.Now(), newID
 	p := s.chat.Decide(in)
 	if err := s.writeFiles(p); err != nil {
-		s.log.Warn("files of the chat cannot be written; it continues without them", "error", err)
+		s.log().Warn("files of the chat cannot be written; it continues without them", "error", err)
 		in.NoFiles = true
 		p = s.chat.Decide(in)
 	}
@@ -279,7 +278,7 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 // rest removes the chat from the list of chats that the host loads when it starts.
 func (s *shell) rest() {
 	if err := s.store.Rest(context.Background()); err != nil {
-		s.log.Warn("the chat could not be marked as resting", "error", err)
+		s.log().Warn("the chat could not be marked as resting", "error", err)
 	}
 }
 
@@ -293,9 +292,10 @@ func (s *shell) effects(ac actor.Context, list []decision.Effect) {
 			s.runCommand(ac, e)
 		case decision.Hibernate:
 			s.memo.Rest()
-			next := s.chat.Hibernated()
+			s.asleep = s.chat.Hibernated()
 			s.leave(ac)
-			s.chat, s.hibernates = next, true
+			s.chat, s.hibernates = nil, true
+			s.timers, s.children, s.fetches = nil, nil, nil // a map keeps its memory
 		case decision.ForgetAll:
 			s.forgetAll(ac, e)
 		case decision.Resend:
@@ -321,7 +321,7 @@ func (s *shell) forgetAll(ac actor.Context, e decision.ForgetAll) {
 	s.chat = machine.New(&s.o.Options, s.key, s.o.Spares)
 	err := s.o.Forget(e.Intent)
 	if err != nil {
-		s.log.Error("not everything stored for the chat could be deleted; the next start continues", "error", err)
+		s.log().Error("not everything stored for the chat could be deleted; the next start continues", "error", err)
 	}
 	if !s.ready(ac) {
 		s.refuse(ac, e.Of, e.Sender)
@@ -382,13 +382,13 @@ func (s *shell) notWritten(ac actor.Context, in decision.Input, p machine.Plan, 
 	switch {
 	case first && clean && (p.MayRefuse || p.IfRefused != nil) && s.chat.State != nil:
 		if !s.refused { // a full disk refuses every message
-			s.log.Warn("the store refused a write; nothing has changed", "error", err)
+			s.log().Warn("the store refused a write; nothing has changed", "error", err)
 		}
 		s.refused = true
 	case clean && p.IfRefused != nil && s.reloadNow() == nil:
-		s.log.Warn("the store refused a write", "error", err)
+		s.log().Warn("the store refused a write", "error", err)
 	default:
-		s.log.Error("the chat cannot be written; it will be loaded again", "error", err)
+		s.log().Error("the chat cannot be written; it will be loaded again", "error", err)
 		s.abandon(ac)
 		s.unwritten++
 		s.reloadLater()
@@ -409,7 +409,7 @@ func (s *shell) ready(ac actor.Context) bool {
 	}
 	s.hibernates = false
 	if err := s.load(); err != nil {
-		s.log.Error("the chat cannot be read", "error", err)
+		s.log().Error("the chat cannot be read", "error", err)
 		s.abandon(ac)
 		s.reloadLater()
 		s.failed++
@@ -462,7 +462,7 @@ func (s *shell) load() (err error) {
 		return err
 	}
 	for _, d := range snap.Damage {
-		s.log.Error("a part of the chat could not be read and is kept in quarantine", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Why)
+		s.log().Error("a part of the chat could not be read and is kept in quarantine", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Why)
 	}
 	state, meta, err := s.replay(ctx, snap)
 	if err != nil {
@@ -491,7 +491,7 @@ func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.Sta
 	if snap.Meta, err = journal.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
 		return nil, snap.Meta, err
 	}
-	s.log.Warn("the chat's counts were rebuilt from its ledger")
+	s.log().Warn("the chat's counts were rebuilt from its ledger")
 	if state, err = journal.Replay(snap); err == nil {
 		state.Reserve(given)
 	}
@@ -503,7 +503,7 @@ func (s *shell) abandon(ac actor.Context) {
 	s.leave(ac)
 	if s.store != nil {
 		if err := s.store.Close(); err != nil {
-			s.log.Warn("closing the chat failed", "error", err)
+			s.log().Warn("closing the chat failed", "error", err)
 		}
 		s.store = nil
 	}
@@ -564,7 +564,7 @@ func (s *shell) setTimer(name string, after time.Duration, msg any) {
 	}
 	s.gen++
 	fired, home := timerFired{name, s.gen}, s.home
-	s.timers[name] = &timed{time.AfterFunc(after, func() { home.Send(fired) }), s.gen, msg}
+	decision.Put(&s.timers, name, &timed{time.AfterFunc(after, func() { home.Send(fired) }), s.gen, msg})
 }
 
 // crashed makes durable what the chat was working on when it panicked, so that the next activation knows, in this
@@ -584,6 +584,6 @@ func (s *shell) crashed(ac actor.Context) {
 	records[0].N += numberGap
 	plan := decision.Plan{Wake: true, Writes: []decision.Write{{Records: records, Durable: true}}}
 	if _, err := s.write(machine.Plan{Plan: plan}); err != nil {
-		s.log.Error("a panic could not be recorded", "error", err)
+		s.log().Error("a panic could not be recorded", "error", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,8 +37,6 @@ const (
 type chat struct {
 	store *Store
 	key   messages.ChatKey
-	// chain is the folders from that of all chats down to this chat's own.
-	chain []string
 	dir   string
 
 	mu     sync.Mutex // locked by every operation; only Close ever waits for it
@@ -51,8 +50,8 @@ type chat struct {
 	suspect bool
 	// unclean is set if the chat was marked for waking when it was read.
 	unclean bool
-	made    map[string]bool // folders known to exist
-	pending []string        // folders to fsync before the next success
+	made    []string // folders known to exist
+	pending []string // folders to fsync before the next success
 
 	history, journal, ledger, metaLog *logFile
 
@@ -65,22 +64,28 @@ type chat struct {
 }
 
 func newChat(s *Store, key messages.ChatKey, folder string) *chat {
-	root := path.Join(s.dir, chatsDir)
-	c := &chat{
-		store: s, key: key, chain: chatpath.Folders(root, folder), dir: path.Join(root, folder),
-		suspect: true, made: map[string]bool{},
-	}
-	c.history = newLog(s.files, c.path(historyName))
-	c.journal = newLog(s.files, c.path(journalName))
+	c := &chat{store: s, key: key, dir: path.Join(s.dir, chatsDir, folder), suspect: true}
+	c.history = newLog(s.files, c.dir, historyName)
+	c.journal = newLog(s.files, c.dir, journalName)
 	c.journal.padding = s.padding
-	c.ledger = newLog(s.files, c.path(ledgerName))
-	c.metaLog = newLog(s.files, c.path(metaLogName))
+	c.ledger = newLog(s.files, c.dir, ledgerName)
+	c.metaLog = newLog(s.files, c.dir, metaLogName)
 	return c
 }
 
 func (c *chat) logs() []*logFile { return []*logFile{c.history, c.journal, c.ledger, c.metaLog} }
 
 func (c *chat) path(name string) string { return path.Join(c.dir, name) }
+
+// folder is the path of the chat's folder in that of all chats.
+func (c *chat) folder() string {
+	return strings.TrimPrefix(c.dir, path.Join(c.store.dir, chatsDir)+"/")
+}
+
+// chain is the folders from that of all chats down to this chat's own.
+func (c *chat) chain() []string {
+	return chatpath.Folders(path.Join(c.store.dir, chatsDir), c.folder())
+}
 
 // write runs an operation on the chat's records.
 func (c *chat) write(ctx context.Context, op string, fn func(context.Context) error) error {
@@ -222,10 +227,10 @@ func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
 
 // ensureDir makes a folder of the chat and its parents.
 func (c *chat) ensureDir(name string) error {
-	if c.made[name] {
+	if slices.Contains(c.made, name) {
 		return nil
 	}
-	chain := append(slices.Clip(c.chain), chatpath.Folders(c.dir, name)...)
+	chain := append(c.chain(), chatpath.Folders(c.dir, name)...)
 	for _, dir := range chain {
 		made, err := c.store.mkdir(dir)
 		if err != nil {
@@ -238,7 +243,7 @@ func (c *chat) ensureDir(name string) error {
 	if c.suspect {
 		c.mustSync(c.path(name))
 	}
-	c.made[name] = true
+	c.made = append(c.made, name)
 	return nil
 }
 
@@ -253,7 +258,7 @@ func (c *chat) mustSync(dir string) {
 func (c *chat) sync(ctx context.Context, logs ...*logFile) error {
 	for _, l := range logs {
 		if l.unnamed { // noted only now, because folders may be fsynced before a file is made in them
-			c.mustSync(path.Dir(l.h.Name))
+			c.mustSync(path.Dir(l.h.Path()))
 			l.unnamed = false
 		}
 		if err := l.sync(ctx); err != nil {
@@ -272,6 +277,7 @@ func (c *chat) syncDirs(ctx context.Context) error {
 		}
 		c.pending = c.pending[:last]
 	}
+	c.pending = nil
 	return nil
 }
 

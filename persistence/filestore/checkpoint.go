@@ -60,7 +60,7 @@ func (f *checkpointing) undo(ctx context.Context, err error) error {
 	c := f.chat
 	c.loaded = false // the noted state of the files is wrong
 	if len(f.checkpoint.Rest) > 0 {
-		_ = c.store.fs.Remove(c.journal.h.Name + tempSuffix) // the next checkpoint overwrites it
+		_ = c.store.fs.Remove(c.journal.h.Path() + tempSuffix) // the next checkpoint overwrites it
 	}
 	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
 		if rest := l.back(ctx, f.marks[i]); rest != nil {
@@ -119,7 +119,7 @@ func (f *checkpointing) writeRest(ctx context.Context) error {
 		return nil
 	}
 	c := f.chat
-	return c.writeTemp(ctx, c.journal.h.Name+tempSuffix, func(w *vfs.Writer) error {
+	return c.writeTemp(ctx, c.journal.h.Path()+tempSuffix, func(w *vfs.Writer) error {
 		for _, r := range f.checkpoint.Rest {
 			if _, err := w.Write(linefile.AppendRecord(nil, r)); err != nil {
 				return err
@@ -171,7 +171,7 @@ func (f *checkpointing) cut(ctx context.Context) error {
 	if c.live == 0 {
 		return c.journal.clear(ctx)
 	}
-	if err := c.store.fs.Rename(c.journal.h.Name+tempSuffix, c.journal.h.Name); err != nil {
+	if err := c.store.fs.Rename(c.journal.h.Path()+tempSuffix, c.journal.h.Path()); err != nil {
 		return err
 	}
 	c.journal.replaced(f.rest)

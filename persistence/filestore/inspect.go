@@ -173,7 +173,7 @@ func (in *inspection) readLedger(ctx context.Context) error {
 		}
 	}
 	before, n := len(in.tallies), in.snap.LedgerN
-	return in.lines(ctx, in.chat.ledger.h.Name, RemedyClose, linefile.Reader{Take: take, Reset: func() {
+	return in.lines(ctx, in.chat.ledger.h.Path(), RemedyClose, linefile.Reader{Take: take, Reset: func() {
 		in.tallies, in.snap.LedgerN = in.tallies[:before], n
 	}})
 }

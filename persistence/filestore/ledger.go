@@ -48,7 +48,7 @@ func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 // LedgerN is one less, because some of the record's entries may be missing.
 func (c *chat) loadLedger(ctx context.Context, snap *journal.Snapshot) error {
 	c.tail = ledgerTail{}
-	found, err := c.scanTail(ctx, c.ledger.h.Name)
+	found, err := c.scanTail(ctx, c.ledger.h.Path())
 	if err := c.scanned(ctx, c.ledger, ledgerName, snap, found, err); err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	if len(names) > 0 {
 		n = rotation(path.Base(names[len(names)-1])) + 1
 	}
-	if err := c.store.fs.Rename(c.ledger.h.Name, c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
+	if err := c.store.fs.Rename(c.ledger.h.Path(), c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
 		return harmless(err)
 	}
 	c.ledger.replaced(0)
@@ -207,7 +207,7 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 			if err = c.ensureLoaded(ctx); err == nil {
 				names, err = c.rotated(ctx)
 			}
-			names = append(names, c.ledger.h.Name)
+			names = append(names, c.ledger.h.Path())
 			return err
 		})
 		if err != nil {

@@ -3,7 +3,6 @@ package filestore
 import (
 	"context"
 	"path"
-	"slices"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
@@ -68,7 +67,7 @@ func (c *chat) loadKnown(ctx context.Context) (journal.Snapshot, error) {
 // folders are the paths of the folders of a chat that are written to, and of those above them. They
 // may be missing.
 func (c *chat) folders() []string {
-	dirs := slices.Clone(c.chain)
+	dirs := c.chain()
 	for _, name := range []string{
 		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
 		"memory", "memory/backup", // of other stores
@@ -147,7 +146,7 @@ func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journ
 func (c *chat) report(ctx context.Context, l *logFile, name string, found linefile.Found, snap *journal.Snapshot) {
 	for _, r := range found.Bad {
 		c.reportRegion(ctx, name, r, snap)
-		if err := c.quarantine(ctx, l.h.Name, r); err != nil {
+		if err := c.quarantine(ctx, l.h.Path(), r); err != nil {
 			c.distrust(ctx, "copy to quarantine", name, err)
 		}
 	}
@@ -175,7 +174,7 @@ func (c *chat) reportRegion(ctx context.Context, name string, r linefile.Region,
 
 // mend copies a torn tail to quarantine and then cuts it off.
 func (c *chat) mend(ctx context.Context, l *logFile) error {
-	if err := c.quarantine(ctx, l.h.Name, l.torn); err != nil {
+	if err := c.quarantine(ctx, l.h.Path(), l.torn); err != nil {
 		return err
 	}
 	// Fsynced at once: the next write must not be mixed with what was cut off.

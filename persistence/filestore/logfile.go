@@ -61,8 +61,8 @@ type logFile struct {
 }
 
 // newLog returns a file that was not read yet.
-func newLog(files *descriptors.Pool, name string) *logFile {
-	return &logFile{files: files, h: descriptors.Handle{Name: name}}
+func newLog(files *descriptors.Pool, dir, name string) *logFile {
+	return &logFile{files: files, h: descriptors.Handle{Dir: dir, Name: name}}
 }
 
 // read calls fn with the file, or returns fs.ErrNotExist.

@@ -277,7 +277,7 @@ func (c *chat) rebuildMeta(ctx context.Context, in *inspection) error {
 	if err := c.placeMeta(ctx, place); err != nil {
 		return err
 	}
-	return c.emptyFile(ctx, c.metaLog.h.Name)
+	return c.emptyFile(ctx, c.metaLog.h.Path())
 }
 
 func (c *chat) emptyFile(ctx context.Context, name string) error {

@@ -75,7 +75,7 @@ func (c *chat) checkRewrite(r journal.Rewrite) error {
 
 // replaceHistory writes the new history to a temporary file and then renames it over the old one.
 func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error) {
-	name := c.history.h.Name
+	name := c.history.h.Path()
 	var after index
 	var size int64
 	defer func() {

@@ -18,7 +18,7 @@ import (
 // marker is the path of the file that marks a chat, and the folder of its shard.
 func (c *chat) marker() (name, shard string) {
 	shard = path.Join(c.store.dir, openDir, strconv.Itoa(int(chatpath.Shard(c.key))))
-	return path.Join(shard, strings.TrimPrefix(c.dir, path.Join(c.store.dir, chatsDir)+"/")), shard
+	return path.Join(shard, c.folder()), shard
 }
 
 // Wake implements [persistence.Waker].
@@ -68,7 +68,7 @@ func (c *chat) settle(ctx context.Context) error {
 	}
 	for _, l := range c.logs() {
 		if l.exists {
-			c.mustSync(path.Dir(l.h.Name))
+			c.mustSync(path.Dir(l.h.Path()))
 		}
 	}
 	if err := c.sync(ctx, c.logs()...); err != nil {

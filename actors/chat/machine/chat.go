@@ -316,13 +316,6 @@ func (c *Chat) Load(state *journal.State, meta journal.Meta, store decision.Arch
 	c.files.Resume(now)
 }
 
-// Hibernated returns the chat without its state, which is the same when it is loaded again.
-func (c *Chat) Hibernated() *Chat {
-	w := c.Left()
-	w.trim = c.trim
-	return w
-}
-
 // Left returns the chat without its state, keeping what its next state can use.
 func (c *Chat) Left() *Chat {
 	w := *c

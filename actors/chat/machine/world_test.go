@@ -172,7 +172,7 @@ func newID(first int) func(time.Time) string {
 // follows.
 func (w *world) decide(msg any, sender decision.Ref, child string) {
 	if w.asleep {
-		w.asleep, w.m = false, w.m.Hibernated()
+		w.asleep, w.m = false, w.m.Hibernated()()
 		w.load()
 	}
 	if !w.perform(decision.Input{Msg: msg, Sender: sender, Child: child}) {

@@ -18,7 +18,7 @@ import (
 // the requests of a chat share a prefix. Documents are read once, when a run begins.
 type System struct {
 	*decision.Base
-	begins fingerprints
+	Begins Fingerprints
 	last   string // of the last request; empty before the first
 	// facts and docs are the parts of the text of the run in progress, and pinned are the skills in it.
 	facts  prompt.Facts
@@ -27,7 +27,7 @@ type System struct {
 }
 
 // Left returns the system of a chat that will be loaded again. It still knows what requests began with.
-func (y System) Left() System { return System{begins: y.begins} }
+func (y System) Left() System { return System{Begins: y.Begins} }
 
 // Begin returns the system text of a run that begins now, and the tools that the loaded skills allow; nil allows all.
 func (y *System) Begin() (text string, only []string) {
@@ -38,7 +38,7 @@ func (y *System) Begin() (text string, only []string) {
 
 // Offers notes the tools that a run offers: requests begin with them.
 func (y *System) Offers(names []string) []string {
-	y.began(&y.begins.tools, "tools", names...)
+	y.began(&y.Begins.tools, "tools", names...)
 	return names
 }
 
@@ -91,10 +91,10 @@ func (y *System) documents() (prompt.Facts, prompt.Documents, []string) {
 	if asker := y.Asker(); d.UserMemory != nil && y.OnePerson(asker.ID) {
 		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
 	}
-	y.began(&y.begins.agent, "agent", docs.Agent)
-	y.began(&y.begins.chat, "chat", facts.ChatType, facts.ChatTitle)
-	y.began(&y.begins.profile, "profile", docs.ProfilePrimary, docs.ProfileOther)
-	y.began(&y.begins.memories, "memory", docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
+	y.began(&y.Begins.agent, "agent", docs.Agent)
+	y.began(&y.Begins.chat, "chat", facts.ChatType, facts.ChatTitle)
+	y.began(&y.Begins.profile, "profile", docs.ProfilePrimary, docs.ProfileOther)
+	y.began(&y.Begins.memories, "memory", docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
 	set := y.skills(d)
 	docs.Skills, docs.Loaded = set.Overview, set.Loaded
 	return facts, docs, set.Only
@@ -103,7 +103,7 @@ func (y *System) documents() (prompt.Facts, prompt.Documents, []string) {
 // skills returns the skills of the chat, and notes whether they have changed since the last request.
 func (y *System) skills(d decision.Documents) pins.Set {
 	set := pins.Of(y.State.Pins(), d.Skills, d.Skill)
-	y.began(&y.begins.skills, "skill", set.Texts()...)
+	y.began(&y.Begins.skills, "skill", set.Texts()...)
 	return set
 }
 
@@ -132,8 +132,8 @@ func (f *fingerprint) changed(texts ...string) bool {
 	return before != 0 && *f != before
 }
 
-// fingerprints cover the texts that a chat's requests begin with.
-type fingerprints struct{ agent, profile, chat, skills, memories, tools fingerprint }
+// Fingerprints cover the texts that a chat's requests begin with.
+type Fingerprints struct{ agent, profile, chat, skills, memories, tools fingerprint }
 
 // began reports a broken prefix if the texts at the beginning of a request differ from the previous request.
 func (y *System) began(f *fingerprint, cause string, texts ...string) {

@@ -7,6 +7,7 @@ package descriptors
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -42,12 +43,15 @@ func New(fsys vfs.FS, limit int) *Pool {
 
 // Handle is a named file, open or not.
 type Handle struct {
-	Name string
+	Dir, Name string // the parts of its path; the files of a folder share the memory of the first
 
 	mu   sync.Mutex // locked while in use
 	file vfs.File   // nil if it is not open
 	used atomic.Bool
 }
+
+// Path returns the path of the file.
+func (h *Handle) Path() string { return path.Join(h.Dir, h.Name) }
 
 // Use calls fn with the file, opening it with flag if it is not open.
 func (d *Pool) Use(ctx context.Context, h *Handle, flag int, fn func(vfs.File) error) error {
@@ -76,7 +80,7 @@ func (d *Pool) open(ctx context.Context, h *Handle, flag int) error {
 	if err := d.take(ctx); err != nil {
 		return err
 	}
-	f, err := d.openFile(ctx, h.Name, flag)
+	f, err := d.openFile(ctx, h.Path(), flag)
 	if err != nil {
 		d.give()
 		return err
