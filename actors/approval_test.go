@@ -72,10 +72,12 @@ func TestAnApprovalCountsOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := newApprovals(t, nil, modeltest.CallTools(rm("c1", "a")), modeltest.CallTools(calls...), modeltest.Say("Done."))
+				a := newApprovals(t, nil, modeltest.CallTools(rm("c1", "a")), modeltest.CallTools(calls...), modeltest.Say("Done."), modeltest.Say("Done."))
 				a.Say(alice, "alice", "remove a")
 				a.Wait()
 				a.decided(true)
+				a.ran(1)
+				a.Say(alice, "alice", "hello") // what was decided and not carried out is carried out now
 				a.Wait()
 				a.ran(1)
 			})
