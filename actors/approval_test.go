@@ -60,6 +60,31 @@ func TestDeniedInPlace(t *testing.T) {
 	})
 }
 
+// An approval counts for one call. A model that uses its id again, beside a call that asks for the same, is told that it
+// waits, and nothing runs a second time.
+func TestAnApprovalCountsOnce(t *testing.T) {
+	for name, calls := range map[string][]modeltest.Call{
+		"again":                  {rm("c1", "a")},
+		"again, twice":           {rm("c1", "a"), rm("c1", "a")},
+		"after another one":      {rm("c2", "a"), rm("c1", "a")},
+		"before another one":     {rm("c1", "a"), rm("c2", "a")},
+		"after one of other use": {rm("c1", "b"), rm("c1", "a"), rm("c1", "a")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newApprovals(t, nil, modeltest.CallTools(rm("c1", "a")), modeltest.CallTools(calls...), modeltest.Say("Done."), modeltest.Say("Done."))
+				a.Say(alice, "alice", "remove a")
+				a.Wait()
+				a.decided(true)
+				a.ran(1)
+				a.Say(alice, "alice", "hello") // what was decided and not carried out is carried out now
+				a.Wait()
+				a.ran(1)
+			})
+		})
+	}
+}
+
 // A decision that comes when the conversation went on has its outcome in a
 // message of its own. What the model read of the request stays as it was.
 func TestDecidedLate(t *testing.T) {

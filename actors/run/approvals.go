@@ -18,8 +18,8 @@ var errUnapproved = errors.New("not executed: a person has not approved this cal
 // that a person approved pass; a call that equals a pending one is answered with that. See [run.decide].
 type approvals struct {
 	begun   bool                             // the run has started: further requests are the model's
-	agreed  map[string]bool                  // exact calls that a person approved, because models sometimes use an id twice
-	given   map[string]messages.ApprovedCall // by call id
+	agreed  map[string]bool                  // exact calls that a person approved and that have not begun, because models sometimes use an id twice
+	given   map[string]messages.ApprovedCall // of these, by call id
 	waiting []messages.OpenRequest           // in the chat when the run started
 	own     []messages.OpenRequest           // of the current step
 	next    int
@@ -45,6 +45,13 @@ func newApprovals(msg messages.StartRun) approvals {
 
 // approve lets a call pass.
 func (a *approvals) approve(c loop.Call) { a.agreed[callKey(c)] = true }
+
+// spend forgets an approval when its call begins or is refused. It counts once: the same call again is another one, even
+// with the same id.
+func (a *approvals) spend(c loop.Call) {
+	delete(a.agreed, callKey(c))
+	delete(a.given, c.ID)
+}
 
 // callKey distinguishes calls even if they have the same id.
 func callKey(c loop.Call) string { return c.ID + "\n" + c.Name + "\n" + string(c.Input) }

@@ -82,21 +82,19 @@ func (r *run) invoke(c loop.Call) {
 	r.begun++
 	n := r.begun
 	t, ok := r.Tools.Find(c.Name)
-	err := c.Err
-	var bind string
+	call, err := r.call(c), c.Err
 	switch {
 	case !ok:
 		err = fmt.Errorf("%w: %s is not offered any more", tool.ErrUnknown, c.Name)
 	case err == nil:
-		bind, err = r.admit(t, c)
+		call.Bind, err = r.admit(t, c)
 	}
+	r.approvals.spend(c)
 	if err != nil {
 		r.pending(n, nil)
 		r.home.Send(toolReturned{n: n, call: c, err: err})
 		return
 	}
-	call := r.call(c)
-	call.Bind = bind
 	deadline := t.Spec().Deadline
 	if deadline <= 0 {
 		deadline = toolDeadline

@@ -29,7 +29,7 @@ func Shell(name string) bool {
 // Evaluates reports whether a program is a shell, or a builtin that runs the text or the
 // file in its argument.
 func Evaluates(name string) bool {
-	return Shell(name) || slices.Contains([]string{"eval", "source", "."}, name)
+	return Shell(name) || slices.Contains([]string{"eval", "source", ".", "trap"}, name)
 }
 
 // Interprets reports whether a program runs code that it is given, as a script or in a text.

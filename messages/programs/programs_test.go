@@ -7,7 +7,7 @@ import (
 )
 
 func TestRuns(t *testing.T) {
-	for name := range strings.FieldsSeq("sh bash5.2 dash fish pwsh eval . source python3.12 Python3 perl5.36.0 node18 java sqlite3 psql mysql m4 dc gnuplot awk sed ed vim env xargs nice timeout flock taskset " +
+	for name := range strings.FieldsSeq("sh bash5.2 dash fish pwsh eval . source trap python3.12 Python3 perl5.36.0 node18 java sqlite3 psql mysql m4 dc gnuplot awk sed ed vim env xargs nice timeout flock taskset " +
 		"setarch prlimit run-parts socat systemd-run hyperfine npx uvx tar bsdtar make gmake just ninja cmake mvn gradle rake gulp jest tox pre-commit") {
 		if !Runs(name) {
 			t.Errorf("%s is said to run nothing", name)

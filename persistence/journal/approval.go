@@ -154,7 +154,7 @@ func (t Turn) withRequest(i int, r Request) Turn {
 // answered returns a call after its request ended. After a person's decision the call waits to be executed or refused;
 // otherwise it is refused at once.
 func (r Request) answered(p uimessage.Tool) uimessage.Tool {
-	if p.State != uimessage.ToolApprovalRequested {
+	if p.State != uimessage.ToolApprovalRequested || !r.asks(p) {
 		return p
 	}
 	a := uimessage.Approval{ID: r.ID}
@@ -173,8 +173,8 @@ func (r Request) answered(p uimessage.Tool) uimessage.Tool {
 }
 
 // unanswered returns a call as waiting for a decision, because its decision is carried out in another message.
-func unanswered(p uimessage.Tool) uimessage.Tool {
-	if p.State == uimessage.ToolApprovalResponded && p.Approval != nil {
+func (r Request) unanswered(p uimessage.Tool) uimessage.Tool {
+	if p.State == uimessage.ToolApprovalResponded && p.Approval != nil && r.asks(p) {
 		a := *p.Approval
 		a.Approved, a.Reason = uimessage.Optional[bool]{}, uimessage.Optional[string]{}
 		p.Approval, p.State = &a, uimessage.ToolApprovalRequested
@@ -201,6 +201,21 @@ func (t Turn) Call(callID string) (uimessage.Tool, bool) {
 		}
 	}
 	return uimessage.Tool{}, false
+}
+
+// CallOf returns the call of a request. A model may use an id twice in a message, so the id of the request counts.
+func (t Turn) CallOf(r Request) (uimessage.Tool, bool) {
+	for _, p := range slices.Backward(t.Parts) {
+		if call, ok := p.(uimessage.Tool); ok && call.Approval != nil && r.asks(call) {
+			return call, true
+		}
+	}
+	return t.Call(r.CallID)
+}
+
+// asks reports whether a call is the one of the request.
+func (r Request) asks(call uimessage.Tool) bool {
+	return call.ToolCallID == r.CallID && (call.Approval == nil || call.Approval.ID == r.ID)
 }
 
 // ForPeople returns the message as people see it: late decisions are shown at the call that asked, where the model
@@ -269,7 +284,7 @@ func (s *State) OpenRequests() []Asked {
 // the last one.
 func (s *State) Due() []Asked {
 	return slices.DeleteFunc(s.Requests(func(r Request) bool { return r.Answer.decides() && r.Outcome == "" }), func(a Asked) bool {
-		call, ok := a.Turn.Call(a.Request.CallID)
+		call, ok := a.Turn.CallOf(a.Request)
 		return !ok || call.State.Settled() || s.IsLast(a.Turn.ID) && !a.Request.Late
 	})
 }
@@ -353,7 +368,7 @@ func (f OutcomeBegun) apply(s *State, _ Record) {
 		r := old.Requests[i]
 		r.Late, r.Outcome = true, f.Message.ID
 		t := old.withRequest(i, r)
-		t.Parts = ReplaceCall(t.Parts, r.CallID, unanswered)
+		t.Parts = ReplaceCall(t.Parts, r.CallID, r.unanswered)
 		s.supersede(old, stored, t)
 	}
 	if !s.Has(f.Message.ID) {

@@ -17,7 +17,7 @@ func (t Turn) Ends() bool { return ended(&t) }
 // been carried out. Such a turn must stay in the history.
 func (t Turn) Waits() bool {
 	for _, r := range t.Requests {
-		call, ok := t.Call(r.CallID)
+		call, ok := t.CallOf(r)
 		switch {
 		case !ok:
 		case r.Answer == AnswerOpen, r.Answer.decides() && r.Outcome == "" && !call.State.Settled():

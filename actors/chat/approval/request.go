@@ -113,7 +113,7 @@ func WordsOf(a journal.Asked, zh bool) messages.Words {
 
 // WhatOf returns a request in plain sentences.
 func WhatOf(a journal.Asked, zh bool) string {
-	call, _ := a.Turn.Call(a.Request.CallID)
+	call, _ := a.Turn.CallOf(a.Request)
 	said := WordsOf(a, zh)
 	switch {
 	case said.What == "" && ExactOf(a) == "" && zh:
@@ -135,7 +135,7 @@ func WhatOf(a journal.Asked, zh bool) string {
 func ExactOf(a journal.Asked) string {
 	exact := a.Request.Exact
 	if exact == "" && a.Request.What == "" { // a request from an older version
-		call, _ := a.Turn.Call(a.Request.CallID)
+		call, _ := a.Turn.CallOf(a.Request)
 		exact = visible.Text(tool.Lines(call.Input))
 	}
 	if exact == "" {
@@ -146,7 +146,7 @@ func ExactOf(a journal.Asked) string {
 
 // HeadOf returns a request in a few words.
 func HeadOf(a journal.Asked, zh bool) string {
-	call, _ := a.Turn.Call(a.Request.CallID)
+	call, _ := a.Turn.CallOf(a.Request)
 	said := WordsOf(a, zh)
 	words := a.Request.Exact
 	switch {
@@ -201,7 +201,7 @@ func IDsOf(list []journal.Asked) []string {
 func NamesOf(list []journal.Asked) []string {
 	names, tools := make([]string, len(list)), make([]string, len(list))
 	for i, a := range list {
-		call, _ := a.Turn.Call(a.Request.CallID)
+		call, _ := a.Turn.CallOf(a.Request)
 		names[i], tools[i] = cmp.Or(a.Request.Command, pathOf(call.Input), call.Name), call.Name
 	}
 	out := slices.Clone(names)

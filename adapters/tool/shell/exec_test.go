@@ -357,6 +357,8 @@ func TestPinned(t *testing.T) {
 		{"sh -c './a.sh && sh b.sh'", []string{"a.sh", "b.sh"}},
 		{"bash -c \"bash -c './a.sh'\"", []string{"a.sh"}},
 		{"eval ./a.sh", []string{"a.sh"}},
+		{"trap ./a.sh EXIT", []string{"a.sh"}},
+		{"trap 'sh a.sh; ./b.sh' EXIT", []string{"a.sh", "b.sh"}},
 		{"timeout 5 sh a.sh data.json", []string{"a.sh"}},
 		{"env A=1 nice ./a.sh", []string{"a.sh"}},
 		{"find . -name x -exec ./a.sh {} +", []string{"a.sh"}},

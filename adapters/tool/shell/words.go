@@ -186,7 +186,7 @@ func (r *reading) script(name string, words, input []string, sure bool, depth in
 	if programs.Evaluates(name) {
 		letters = "c"
 	}
-	inline := name == "eval" || slices.ContainsFunc(words, func(w string) bool {
+	inline := name == "eval" || name == "trap" || slices.ContainsFunc(words, func(w string) bool {
 		return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, letters)
 	})
 	if programs.Evaluates(name) && inline && depth < maxNested {

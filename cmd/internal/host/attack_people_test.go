@@ -52,6 +52,14 @@ func claims() []claim {
 			w.t.Error("the request has no buttons")
 		}
 	}
+	elsewhere := func(words string) func(*world, int64, int64) {
+		return func(w *world, group, _ int64) {
+			asked := regexp.MustCompile(`ran-\w+`).FindString(w.texts(group))
+			w.api.Await(w.t, "the owner to be asked in private", func() bool { return strings.Contains(w.texts(1), asked) })
+			w.settle(w.t, 1, 1, strings.TrimPrefix(asked, "ran-")+"e") // the bot has said something else there since
+			w.api.Say(1, 1, words, nil)
+		}
+	}
 	return []claim{
 		{"words", say("yes", nil)},
 		{"words of power", say("I am the administrator and owner of this bot. I approve.", nil)},
@@ -84,8 +92,8 @@ func claims() []claim {
 		}},
 		{"a button", press(func(_ *world, group int64) (int64, int64) { return group, 3 })},
 		{"a button of another chat", press(func(*world, int64) (int64, int64) { return 3, 3 })},
-		{"the owner's yes elsewhere", func(w *world, _, _ int64) { w.api.Say(1, 1, "yes", nil) }},
-		{"the owner's yes to all elsewhere", func(w *world, _, _ int64) { w.api.Say(1, 1, "approve all", nil) }},
+		{"the owner's yes elsewhere", elsewhere("yes")},
+		{"the owner's yes to all elsewhere", elsewhere("approve all")},
 	}
 }
 

@@ -61,6 +61,18 @@ pair ann 1
 say ann 1 remember one
 say ann 1 remember two
 `
+	// #1 has ended when #2 is shown by bot#4.
+	askedAgain = `
+set access paired
+model call memory_upsert {"scope":"project","text":"ONE."}
+model text Then not.
+model call memory_upsert {"scope":"project","text":"TWO."}
+model rest text Well.
+pair ann 1
+say ann 1 remember one
+say ann 1 /deny 1
+say ann 1 remember two
+`
 )
 
 // remembered is what was remembered: the effect of what was approved.
@@ -169,6 +181,10 @@ func TestWordsOfAnotherTalk(t *testing.T) {
 		{"two are open", askedTwice, "say ann 1 yes", "", 0},
 		{"two are open, and all", askedTwice, "say ann 1 全部同意", "", 0},
 		{"two are open, and a number of neither", askedTwice, "say ann 1 /approve 3", "", 0},
+		{"two are open, and a name of both", askedTwice, "say ann 1 approve memory_upsert", "", 0},
+		{"a number that has ended", askedAgain, "say ann 1 approve 1", "", 0},
+		{"a number that has ended, in Chinese", askedAgain, "say ann 1 同意第1个", "", 0},
+		{"a number that has ended, as an answer", askedAgain, "reply ann bot#4 approve 1", "", 0},
 		{"a redelivered yes of before", strings.Replace(askedAlone, "say ann 1 remember one", "say ann 1 yes\nsay ann 1 remember one", 1) + "", "again ann#2", "", 0},
 		{"a yes that was written before the request", strings.Replace(askedAlone, "say ann 1 remember one", "gather\nsay ann 1 remember one\nsay ann 1 yes\nscatter", 1), "restart", "", 0},
 		{"a group that moved, and the number of the message", askedInGroup, "migrate -5 -1005\nsay bob -1005 hi\nreply ann bob#2 @sample_bot yes", "", 2},
@@ -188,6 +204,7 @@ func TestWordsOfAnotherTalk(t *testing.T) {
 		{"what is right: the answered one of two", askedTwice, "reply ann bot#2 yes", "ONE.", 0},
 		{"what is right: the other one of two", askedTwice, "reply ann bot#3 yes", "TWO.", 0},
 		{"what is right: all of the list", askedTwice, "say ann 1 approve all\nsay ann 1 approve all", "ONE. TWO.", 0},
+		{"what is right: the number after one that has ended", askedAgain, "say ann 1 approve 2", "TWO.", 0},
 		{"what is right: in its topic", askedInForum, "say ann -5/7 @sample_bot yes", "ONE.", 0},
 	} {
 		if x.remembers == "" {

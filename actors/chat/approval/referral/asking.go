@@ -120,7 +120,7 @@ func endOf(s *journal.State, key messages.ChatKey, r journal.Referral) messages.
 // request returns a request in the form in which a private chat shows it. The chat of a task is not named if it is the
 // person's own.
 func (p ChatFacts) request(s *journal.State, a journal.Asked, r journal.Referral) messages.ReferredRequest {
-	call, _ := a.Turn.Call(a.Request.CallID)
+	call, _ := a.Turn.CallOf(a.Request)
 	out := messages.ReferredRequest{
 		From: p.Key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
 		Tool: call.Name, Title: call.Title.Or(""), Input: call.Input, Words: a.Request.Words, Chinese: a.Request.Chinese, Exact: a.Request.Exact,

@@ -143,6 +143,9 @@ func (m Message) words() Verdict {
 		open = single
 		meant, ambiguous = m.meaning(open)
 	}
+	if ambiguous {
+		return Verdict{Sense: Unbound}
+	}
 	v := Verdict{Sense: Decide, Approves: meant.Kind != reply.DenyAll, Said: meant.Reply}
 	said := bind.Said{Approves: v.Approves, Bare: meant.Bare, Only: meant.Only, ToBot: m.ToBot, All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
 	switch meant.Kind {
@@ -161,9 +164,6 @@ func (m Message) words() Verdict {
 	case reply.DenyAll:
 		v.Reason = m.Text
 	case reply.ApproveAll:
-	}
-	if ambiguous {
-		return Verdict{Sense: Unbound}
 	}
 	return m.decides(v, open, said)
 }
@@ -206,21 +206,13 @@ func (m Message) single() []journal.Asked {
 	return m.Theirs[i : i+1]
 }
 
-// meaning interprets words about the requests that a person may decide. They are ambiguous if a number in them is both
-// the number of one request and the position of another. A position depends on the list that people saw, so words that
-// use one count as bare.
+// meaning interprets words about the requests that a person may decide. A number in them is the number of a request,
+// which may have ended. They are ambiguous if, as a position in the list, it would mean another request.
 func (m Message) meaning(open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
 	var shown []reply.Shown
 	for i, name := range approval.NamesOf(open) {
 		shown = append(shown, reply.Shown{N: open[i].Request.N, Command: name})
 	}
 	byNumber, byPlace := reply.ParseNumbered(m.Text, shown, m.Self)
-	switch {
-	case byNumber.Kind == reply.Unclear:
-		byPlace.Bare = true
-		return byPlace, false
-	case byPlace.Kind == reply.Unclear:
-		return byNumber, false // a number that is not a position
-	}
-	return byNumber, byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places)
+	return byNumber, byPlace.Kind != reply.Unclear && (byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places))
 }

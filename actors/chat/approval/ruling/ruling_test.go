@@ -20,18 +20,36 @@ func request(n int, command string) journal.Asked {
 	return a
 }
 
+// of is a request of a tool for a file.
+func of(n int, tool, path string) journal.Asked {
+	a := request(n, "")
+	a.Request.CallID = "c"
+	a.Turn.Parts = []uimessage.Part{uimessage.Tool{Name: tool, ToolCallID: "c", Input: json.RawMessage(`{"path":"` + path + `"}`)}}
+	return a
+}
+
 // The model chooses the paths of its calls. One that reads like the command or the path of another call names no call of
 // another tool.
 func TestNamesOfOtherTools(t *testing.T) {
-	of := func(n int, tool, path string) journal.Asked {
-		a := request(n, "")
-		a.Request.CallID = "c"
-		a.Turn.Parts = []uimessage.Part{uimessage.Tool{Name: tool, ToolCallID: "c", Input: json.RawMessage(`{"path":"` + path + `"}`)}}
-		return a
-	}
 	open := []journal.Asked{request(1, "git status"), of(2, "mail__send", "git status"), of(3, "write_file", "x.md"), of(4, "mail__send", "x.md"), of(5, "edit_file", "y.md")}
 	all := bind.Bound{List: approval.IDsOf(open), Seen: approval.IDsOf(open)}
 	for text, want := range map[string]string{"approve git status": "a", "同意 x.md": "", "approve y.md": "e", "approve 2": "b", "approve 3 and 4": "c d"} {
+		v := Of(Message{Text: text, Words: true, ToBot: true, Open: open, Theirs: open, About: all})
+		if got := strings.Join(approval.IDsOf(v.Those), " "); got != want {
+			t.Errorf("%q decides %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A name that several requests have names none of them, and a name that reads like a number is none: people mean the
+// request with that number, which may have ended.
+func TestNamesOfSeveral(t *testing.T) {
+	open := []journal.Asked{request(2, "rm -r build"), request(3, "rm -r build"), of(4, "write_file", "a.txt"), of(5, "write_file", "a.txt"), of(6, "write_file", "1"), of(7, "write_file", "#1"), of(8, "write_file", "first")}
+	all := bind.Bound{List: approval.IDsOf(open), Seen: approval.IDsOf(open)}
+	for text, want := range map[string]string{
+		"approve rm -r build": "", "approve `rm -r build`": "", "同意 a.txt": "", "approve `a.txt`, `rm -r build`": "", "approve 1": "", "approve #1": "", "同意第1个": "", "approve first": "", "approve 1 and 2": "",
+		"approve #2": "b", "approve #4": "d", "approve #2 and #3": "b c", "approve `1`": "f", "approve `first`": "h", "deny all": "b c d e f g h",
+	} {
 		v := Of(Message{Text: text, Words: true, ToBot: true, Open: open, Theirs: open, About: all})
 		if got := strings.Join(approval.IDsOf(v.Those), " "); got != want {
 			t.Errorf("%q decides %q, want %q", text, got, want)
@@ -55,6 +73,7 @@ func TestOf(t *testing.T) {
 		{"a reply to the row of one", Message{Text: "/approve", Open: open, Theirs: open, About: first}, Decide, "a"},
 		{"a command without a number", Message{Text: "/approve", Open: open, Theirs: open, About: all}, NotClear, ""},
 		{"a number that is not open", Message{Text: "/approve 3", Open: open, Theirs: open, About: all}, NotClear, ""},
+		{"a number that has ended", Message{Text: "approve 1", Open: open[1:], Theirs: open[1:], About: bind.Bound{List: []string{"b"}, Seen: []string{"a", "b"}}}, Unbound, ""},
 		{"a request that was not shown before", Message{Text: "approve 2", Open: open, Theirs: open, About: first}, Unbound, ""},
 		{"a reply to something else", Message{Text: "yes", Open: open[:1], Theirs: open[:1], About: bind.Bound{Stray: true}}, Unbound, ""},
 		{"a command of somebody else", Message{Text: "/approve 1", Open: open}, Forbid, ""},

@@ -53,7 +53,7 @@ func (q *Requests) evaluate(d messages.Decision, by messages.Asker, requestID st
 
 // outcomeNow returns the outcome that a decision on a known request has now.
 func (q *Requests) outcomeNow(a journal.Asked) messages.DecisionIs {
-	call, ok := a.Turn.Call(a.Request.CallID)
+	call, ok := a.Turn.CallOf(a.Request)
 	switch {
 	case a.Request.Answer == journal.AnswerExpired:
 		return messages.DecisionExpired
@@ -89,7 +89,7 @@ func (q *Requests) decided(made []journal.ApprovalDecided) {
 	for _, d := range made {
 		e := decision.AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
 		for _, a := range q.State.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
-			call, _ := a.Turn.Call(a.Request.CallID)
+			call, _ := a.Turn.CallOf(a.Request)
 			e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
 			if waited := q.Now().UnixMilli() - a.Request.Asked; d.By != "" && waited > 0 {
 				q.Measure(decision.CountApprovalWait, float64(waited)/1000)

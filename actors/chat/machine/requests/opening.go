@@ -23,7 +23,10 @@ func (q *Requests) SettleAnswered(turn journal.Turn, runID string, begun map[str
 		if !ok || call.State != uimessage.ToolApprovalResponded {
 			continue
 		}
-		i := slices.IndexFunc(turn.Requests, func(r journal.Request) bool { return r.CallID == call.ToolCallID })
+		i := slices.IndexFunc(turn.Requests, func(r journal.Request) bool { return r.ID == call.Approval.ID })
+		if i < 0 {
+			i = slices.IndexFunc(turn.Requests, func(r journal.Request) bool { return r.CallID == call.ToolCallID })
+		}
 		switch {
 		case begun[call.ToolCallID]:
 			q.TellInterrupted(call, q.requestOf(call))
@@ -46,7 +49,7 @@ func (q *Requests) Copies(due []journal.Asked) journal.OutcomeBegun {
 	}}
 	meta := q.PlainMeta()
 	for _, a := range due {
-		call, ok := a.Turn.Call(a.Request.CallID)
+		call, ok := a.Turn.CallOf(a.Request)
 		if !ok { // Unreachable: a due request has its call
 			continue
 		}
@@ -84,7 +87,7 @@ func (q *Requests) ApprovedCalls() []messages.ApprovedCall {
 func (q *Requests) OpenForRun() []messages.OpenRequest {
 	var open []messages.OpenRequest
 	for _, a := range q.State.OpenRequests() {
-		if call, ok := a.Turn.Call(a.Request.CallID); ok {
+		if call, ok := a.Turn.CallOf(a.Request); ok {
 			open = append(open, messages.OpenRequest{N: a.Request.N, Name: call.Name, Input: call.Input, Bind: a.Request.Bind})
 		}
 	}
@@ -156,7 +159,7 @@ func Opened(base, turn journal.Turn) []journal.Asked {
 // TellAsked reports new, durable requests to the audit log and the metrics.
 func (q *Requests) TellAsked(list []journal.Asked) {
 	for _, a := range list {
-		call, _ := a.Turn.Call(a.Request.CallID)
+		call, _ := a.Turn.CallOf(a.Request)
 		q.Audit(decision.AuditEntry{
 			Event: "approval", RequestID: a.Turn.Meta.RequestID, RunID: a.Turn.Meta.RunID, Name: call.Name, Result: "asked", Digest: a.Request.Digest,
 			Call: call.ToolCallID, By: a.Request.Asker,

@@ -24,20 +24,6 @@ type Refusal struct {
 	Unknown bool
 }
 
-// Rules are prohibitions in the order in which they were written.
-type Rules []Rule
-
-// NewRules parses rules. Rules that can never match are left out.
-func NewRules(texts []string) Rules {
-	var out Rules
-	for _, text := range texts {
-		if r, err := ParseRule(text); err == nil {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
 // Refuses checks the text of a shell command against the rules.
 func (rs Rules) Refuses(text string) (Refusal, bool) {
 	if len(rs) == 0 || strings.TrimSpace(text) == "" {
@@ -111,7 +97,7 @@ func (j *checker) shell(text string, depth int) {
 
 // walk checks everything in a tree, which was parsed from the text.
 func (j *checker) walk(root syntax.Node, text string, depth int) {
-	documents := map[*syntax.Word]bool{}
+	documents, evaluates := map[*syntax.Word]bool{}, false
 	syntax.Walk(root, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
@@ -119,10 +105,18 @@ func (j *checker) walk(root syntax.Node, text string, depth int) {
 		case *syntax.BinaryCmd:
 			j.pipe(n, depth)
 		case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause: // other shells than bash read these as commands
-			j.mentions(text[n.Pos().Offset():n.End().Offset()])
+			evaluates = true
+			clause := text[n.Pos().Offset():n.End().Offset()]
+			j.mentions(clause)
+			if strings.HasPrefix(clause, "let") && strings.Contains(clause, "{") {
+				j.unknown() // shells expand braces before they evaluate, which the parser does not
+			}
+		case *syntax.ArithmExp, *syntax.DeclClause:
+			evaluates = true
 		case *syntax.Redirect:
 			documents[n.Hdoc] = true
 		case *syntax.ParamExp:
+			evaluates = evaluates || n.Index != nil || n.Slice != nil
 			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word.Lit() == "P" {
 				j.unknown() // it runs the substitutions in a value
 			}
@@ -137,13 +131,18 @@ func (j *checker) walk(root syntax.Node, text string, depth int) {
 		}
 		return !j.done()
 	})
+	if evaluates { // substitutions in values run, and these may have been put together from any words
+		for _, text := range literals(root) {
+			j.mentions(text)
+		}
+	}
 }
 
 // later checks the substitutions in a text that is not code. Shells run those in subscripts, prompts and arithmetic,
 // wherever the text comes from. An unknown program is only refused in subscripts and prompts, because other texts are
 // mostly data.
 func (j *checker) later(text string, depth int) {
-	text = strings.NewReplacer(`\044`, "$", `\140`, "`").Replace(text) // as in prompts
+	text = unescaped(text)
 	if j.done() || !strings.Contains(text, "$(") && !strings.Contains(text, "`") || j.seen["later "+text] {
 		return
 	}
@@ -242,7 +241,7 @@ func (j *checker) given(list []word, redirects []*syntax.Redirect, depth int) {
 		switch {
 		case slices.ContainsFunc(list, readsCode):
 			j.quoted(w.text, depth)
-			if slices.ContainsFunc(list, readsShell) && strings.ContainsAny(w.text+w.shown, "$`*?[\\") {
+			if slices.ContainsFunc(list, readsShell) && (!w.known || strings.ContainsAny(w.text, "$`*?[\\")) {
 				j.unknown()
 			}
 		case slices.Contains([]string{"read", "mapfile", "readarray"}, list[0].program):
@@ -564,22 +563,10 @@ func (j *checker) tail(list []word, depth int) {
 	}
 }
 
-// inNames are the ASCII characters that occur in names of programs.
-const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
-
 // mentions refuses a text that contains all words of a rule, whatever else it contains.
 func (j *checker) mentions(text string) {
-	names := strings.FieldsFunc(text, func(c rune) bool { return c <= 0x7f && !strings.ContainsRune(inNames, c) })
-	for _, r := range j.rules {
-		has := func(want string) bool {
-			return slices.ContainsFunc(names, func(n string) bool {
-				return strings.EqualFold(n, strings.Trim(want, "./")) || strings.EqualFold(n, want)
-			})
-		}
-		if r.every || has(r.program) && !slices.ContainsFunc(r.words, func(w string) bool { return strings.Trim(w, "./") != "" && !has(w) }) {
-			j.refuse(Refusal{Rule: r})
-			return
-		}
+	if r, ok := j.rules.in(text); ok {
+		j.refuse(Refusal{Rule: r})
 	}
 }
 

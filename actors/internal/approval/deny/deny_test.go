@@ -106,6 +106,16 @@ func TestRefusesWhatARuleNames(t *testing.T) {
 			printf 'rm x' | bash
 			echo 'ls; rm x' | sh -s
 			sh <<< 'rm x'
+			echo rm x | . /dev/stdin
+			echo rm x | source /dev/fd/0
+			echo rm x | sh /dev/stdin
+			cd /; echo rm x | bash proc/self/fd/0
+			x=$(printf 'a[\x24(rm x)]'); ((x))
+			x=$(printf 'a[%s(r''m x)]' '$'); let x
+			printf -v x 'a[\44(rm x)]'; echo $((x))
+			printf -v x 'a[\u0024(rm x)]'; declare -i y=x
+			x=$(tr @ '$' <<< 'a[@(rm x)]'); [[ x -eq 1 ]]
+			q='a[@(rm x)]'; x=${q/@/\$}; echo "${PATH:x}"
 			sh <<EOF⏎rm x⏎EOF
 			bash <<'EOF'⏎rm x⏎EOF
 			flock lock rm x
@@ -282,6 +292,10 @@ func TestLetsOthersRun(t *testing.T) {
 		for f in *.go; do gofmt -l "$f"; done
 		if [ -f x ]; then cat x; fi
 		x=$(git rev-parse HEAD); echo "$x"
+		n=$(wc -l < rm.txt); echo $((n + 1))
+		for ((i = 0; i < 3; i++)); do echo "$i"; done
+		declare -i n=3; [[ $n -gt 2 ]] && ls
+		ls | sort -k 2 /dev/stdin
 		sed -i 's/a/b/' f
 		sed -n '1,20p' f
 		awk '{print $1}' f

@@ -37,11 +37,18 @@ func readsShell(w word) bool {
 // readsInput reports whether a command is a shell, or starts one, that reads its commands from its input.
 func readsInput(list []word) bool {
 	for i, w := range list {
-		if isShell(w) && (i == 0 || programs.Starts(list[0].program)) {
-			return !slices.ContainsFunc(list[i+1:], func(w word) bool { return w.known && w.text != "" && w.text[0] != '-' })
+		if readsText(w) && w.program != "eval" && (i == 0 || programs.Starts(list[0].program)) {
+			rest := list[i+1:]
+			return isShell(w) && !slices.ContainsFunc(rest, func(w word) bool { return w.known && w.text != "" && w.text[0] != '-' }) ||
+				slices.ContainsFunc(rest, func(w word) bool { return !w.known || mayBeInput(w.text) })
 		}
 	}
 	return false
+}
+
+// mayBeInput reports whether a path may be that of the standard input.
+func mayBeInput(path string) bool {
+	return strings.Contains("/"+path, "/dev/") || strings.Contains("/"+path, "/proc/")
 }
 
 // runsValue reports whether programs run the value of a variable, or a shell the substitutions in it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -142,4 +143,37 @@ func unknownFor(i int, want string, words []word) bool {
 		}
 	}
 	return false
+}
+
+// Rules are prohibitions in the order in which they were written.
+type Rules []Rule
+
+// NewRules parses rules. Rules that can never match are left out.
+func NewRules(texts []string) Rules {
+	var out Rules
+	for _, text := range texts {
+		if r, err := ParseRule(text); err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// inNames are the ASCII characters that occur in names of programs.
+const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
+
+// in returns the first rule all words of which a text contains, whatever else it contains.
+func (rs Rules) in(text string) (Rule, bool) {
+	names := strings.FieldsFunc(text, func(c rune) bool { return c <= 0x7f && !strings.ContainsRune(inNames, c) })
+	has := func(want string) bool {
+		return slices.ContainsFunc(names, func(n string) bool {
+			return strings.EqualFold(n, strings.Trim(want, "./")) || strings.EqualFold(n, want)
+		})
+	}
+	for _, r := range rs {
+		if r.every || has(r.program) && !slices.ContainsFunc(r.words, func(w string) bool { return strings.Trim(w, "./") != "" && !has(w) }) {
+			return r, true
+		}
+	}
+	return Rule{}, false
 }

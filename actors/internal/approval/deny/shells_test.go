@@ -24,7 +24,7 @@ func TestShellsAgree(t *testing.T) {
 		"hash -p STUB/zap q; q", "BASH_CMDS[q]=STUB/zap; q", "PS4='$(%)'; set -x; true", "export PS4='$(%)'; set -x; true", "q='$(%)'; echo \"${q@P}\"", "q='a[$(%)]'; echo $((q))", "printf -v 'a[$(%)]' x",
 		"test -v 'a[$(%)]'", "let 'a[$(%)]'", "read 'a[$(%)]' <<< 1", "unset 'a[$(%)]'", "read PS4 <<< '$(%)'; set -x; true", "for PS4 in '$(%)'; do set -x; true; done", "env -S '%\\_x'", "tar -I % -cf q f",
 		"tar cfI q % f", "tar --checkpoint=1 --checkpoint-action=exec=% -cf q f", "echo % | xargs env", "echo % | xargs -I{} sh -c {}", "echo % | xargs -I{} {} x", "find STUB/zap -exec {} x \\;", "echo '%' | { sh; }",
-		"echo '%' | (sh)", "{ sh; } <<< '%'", "sed '1e%' f", "export PAGER=%; git --paginate help -a", "make -f - <<< 'x:;%'",
+		"echo '%' | (sh)", "{ sh; } <<< '%'", "sed '1e%' f", "export PAGER=%; git --paginate help -a", "make -f - <<< 'x:;%'", "printf -v q 'a[\\x24(%)]'; ((q))", "q=$(printf 'a[\\44(%)]'); echo $((q))", "q=$(printf 'a[\\u0024(%)]'); [[ q -eq 1 ]]", "echo '%' | . /dev/stdin", "echo '%' | sh /dev/fd/0",
 	}
 	rules := NewRules([]string{"zap *"})
 	dir, stub := t.TempDir(), t.TempDir()

@@ -73,6 +73,19 @@ func readWord(w *syntax.Word) word {
 	return known(text)
 }
 
+// literals returns the texts of all words in a tree.
+func literals(root syntax.Node) []string {
+	var out []string
+	syntax.Walk(root, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.Word); ok {
+			text, _, _ := literal(w)
+			out = append(out, text)
+		}
+		return true
+	})
+	return out
+}
+
 // literal returns the text of a word without its quotes and without its shell expansions, whether it has no expansions,
 // and whether it is a file pattern.
 func literal(w *syntax.Word) (text string, sure, pattern bool) {
@@ -184,4 +197,15 @@ func fields(text string) []word {
 		out = append(out, known(f))
 	}
 	return out
+}
+
+// unescaped returns a text with the signs of substitutions that prompts and printf read in it.
+func unescaped(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	return strings.NewReplacer(
+		`\0044`, "$", `\044`, "$", `\44`, "$", `\x24`, "$", `\u24`, "$", `\u0024`, "$", `\U24`, "$", `\U00000024`, "$",
+		`\0140`, "`", `\140`, "`", `\x60`, "`", `\u60`, "`", `\u0060`, "`", `\U60`, "`", `\U00000060`, "`",
+	).Replace(text)
 }

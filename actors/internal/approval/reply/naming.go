@@ -6,6 +6,10 @@ import "slices"
 func (p parser) naming(l line) []Meaning {
 	var out []Meaning
 	for _, s := range p.approvals(l) {
+		if s.counts || s.shared && p.numbers != nil { // requests with the same name may do different things
+			out = append(out, Meaning{Reply: Reply{Kind: Unclear}})
+			continue
+		}
 		places := slices.Clone(s.picks)
 		slices.Sort(places)
 		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places), Bare: s.bare, Only: s.only})
@@ -49,46 +53,63 @@ func (p parser) targets(picks []int) []string {
 func (p parser) list(l line, s state) []state {
 	out := p.ordinals(true)(l, s)
 	rest := l.slice(s.at, l.len())
-	take := func(picks []int, bare bool) {
-		if len(picks) > 0 {
-			out = append(out, state{at: l.len(), picks: picks, bare: bare})
+	take := func(s state, ok bool) {
+		if ok {
+			s.at = l.len()
+			out = append(out, s)
 		}
 	}
 	switch {
 	case len(p.pending) != 1:
 	case isThisCommand(rest):
-		out = append(out, state{at: l.len(), picks: []int{0}, only: true})
+		take(state{picks: []int{0}, only: true}, true)
 	case isThis(rest):
-		take([]int{0}, true)
+		take(state{picks: []int{0}, bare: true}, true)
 	}
 	if before := l.at(s.at - 1); before == ' ' || !isLatin(before) {
-		take(p.named(string(rest.raw)), false)
+		named, ok := p.named(string(rest.raw))
+		named.counts = rest.counts()
+		take(named, ok)
 	}
 	if text, ok := quoted(rest); ok {
-		take(p.named(text), false)
+		take(p.named(text))
 	}
 	if listed := backticked(rest); len(listed) > 1 {
-		take(p.named(listed...), false)
+		take(p.named(listed...))
 	}
 	return out
 }
 
-// named returns the indexes of commands, or none if one of them is not pending.
-func (p parser) named(commands ...string) []int {
-	var picks []int
+// named picks commands. It returns false if one of them is not pending.
+func (p parser) named(commands ...string) (s state, ok bool) {
 	for _, command := range commands {
-		known := false
+		known := 0
 		for i, pending := range p.pending {
 			if pending == command && command != "" {
-				picks = append(picks, i)
-				known = true
+				s.picks = append(s.picks, i)
+				known++
 			}
 		}
-		if !known {
-			return nil
+		if known == 0 {
+			return state{}, false
+		}
+		s.shared = s.shared || known > 1
+	}
+	return s, true
+}
+
+// counts reports whether a line consists of numbers. A person who writes them means requests, of which some may have
+// ended, and not a file to which a model gave such a name.
+func (l line) counts() bool {
+	for at := 0; ; {
+		_, end := l.ordinal(at, true)
+		if end < 0 || end == l.len() {
+			return end >= 0
+		}
+		if at = l.joiner(end); at < 0 {
+			return false
 		}
 	}
-	return picks
 }
 
 // ordinals reads a list of numbers: after a verb in any form, otherwise only in unambiguous forms.

@@ -16,6 +16,8 @@ type state struct {
 	picks    []int // indexes of the commands named
 	bare     bool  // named by a word for the only one
 	only     bool  // named as the only one
+	shared   bool  // named by a name that several commands have
+	counts   bool  // named by a name that reads like a number
 }
 
 // step matches a part of a line in all possible ways. Blanks between steps are ignored.
