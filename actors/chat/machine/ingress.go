@@ -139,7 +139,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 		return
 	}
 	if msg.Command == "stop" {
-		was := c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
+		was := c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, stopsAll(msg.Args))
 		notice := notices.NothingToStop()
 		if was {
 			notice = notices.Stopped()

@@ -1,6 +1,9 @@
 package machine
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -11,6 +14,11 @@ import (
 func (c *Chat) stopRun(msg messages.StopRun) {
 	was := c.stop("stopped by "+msg.By, msg.RequestID, msg.All)
 	c.Answer(messages.RunStopped{ChatKey: c.Key, Was: was})
+}
+
+// stopsAll reports whether the arguments of /stop also drop the messages that wait.
+func stopsAll(args string) bool {
+	return slices.Contains([]string{"all", "全部", "所有"}, strings.TrimRight(args, ".!。！"))
 }
 
 // stop handles a command to stop and reports whether there was anything to stop. Without a run there may still be

@@ -282,14 +282,22 @@ func (c *Commands) isOwner(cmd decision.Command) bool {
 	return a.Platform == "web" || a.Platform == "cli" || c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
 }
 
+// languageOf returns the language that people name, or nothing for the automatic choice.
+func languageOf(args string) (choice string, ok bool) {
+	switch strings.ToLower(strings.Trim(args, " .。")) {
+	case decision.LanguageEnglish, "english", "英文", "英语":
+		return decision.LanguageEnglish, true
+	case decision.LanguageChinese, "chinese", "中文", "汉语":
+		return decision.LanguageChinese, true
+	case "auto", "自动":
+		return "", true
+	}
+	return "", false
+}
+
 func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool) {
-	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
-	choice := wish
-	switch wish {
-	case decision.LanguageEnglish, decision.LanguageChinese:
-	case "auto":
-		choice = ""
-	default:
+	choice, ok := languageOf(cmd.Args)
+	if !ok {
 		now := cmp.Or(cmd.Language, "auto")
 		if !c.MayChange(cmd) {
 			return say("The language of my own words here: "+now+". In a group, only my owner can choose it.", "当前提示语的语言："+now+"。在群里只有主人可以选择。")
@@ -304,7 +312,10 @@ func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool
 		c.Logger.Warn("the language of a chat could not be stored", "chat_key", string(cmd.ChatKey), "error", err)
 		return say("The language could not be changed; it is as it was. The operator finds the reason in the log.", "语言没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
-	cmd.Language = choice
+	if cmd.Language = choice; choice == "" {
+		return c.speak(cmd)("From now on the language of my own words here is chosen automatically. What I answer with follows what you write.",
+			"从现在起，这里的提示语会自动选择语言。回答的语言跟随你的消息。")
+	}
 	return c.speak(cmd)("From now on my own words here are in English. What I answer with follows what you write.",
 		"从现在起，这里的提示语使用中文。回答的语言跟随你的消息。")
 }
@@ -433,8 +444,8 @@ func (c *Commands) contextsAnswer(cmd decision.Command, say speak) (string, bool
 		if len(a.Items) == 0 {
 			return say("No conversation is archived yet, so there is nothing to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
 		}
-		return say("Which one do you mean? Send /load"+cmd.At+" with its id.\n\n"+c.contextLines(a.Items, false, say),
-			"你指的是哪一个？请发送 /load"+cmd.At+" 加它的 id。\n\n"+c.contextLines(a.Items, false, say))
+		return say("I cannot tell which conversation you mean. Send /load"+cmd.At+" with its id, for example /load"+cmd.At+" "+a.Items[0].ID+".\n\n"+c.contextLines(a.Items, false, say),
+			"我不确定你指的是哪个对话。请发送 /load"+cmd.At+" 加它的 id，例如 /load"+cmd.At+" "+a.Items[0].ID+"。\n\n"+c.contextLines(a.Items, false, say))
 	case decision.ContextsEmpty:
 		return say("This conversation is still empty, so there is nothing to archive.", "当前对话还是空的，没有可以归档的内容。")
 	case decision.ContextsBusy:

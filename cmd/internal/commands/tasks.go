@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,8 +36,8 @@ type taskOrder struct {
 
 // parseTaskOrder parses the arguments of /tasks. It returns false if it does not understand them.
 func parseTaskOrder(args string) (o taskOrder, ok bool) {
-	words := strings.Fields(strings.ToLower(args))
-	if len(words) == 0 {
+	words := strings.Fields(strings.ToLower(messages.HalfWidth(args)))
+	if len(words) == 0 || len(words) == 1 && slices.Contains([]string{"list", "列表"}, words[0]) {
 		return o, true
 	}
 	if len(words) == 1 { // 取消2
@@ -53,7 +52,7 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 		return o, false
 	}
 	switch words[0] {
-	case "cancel", "取消", "删除":
+	case "cancel", "delete", "remove", "取消", "删除":
 		o.do = "cancel"
 	case "pause", "暂停":
 		o.do = "pause"
@@ -62,11 +61,9 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 	default:
 		return o, false
 	}
-	n, err := strconv.ParseUint(strings.TrimPrefix(words[1], "#"), 10, 31)
-	if err != nil || n == 0 {
+	if o.n, ok = messages.NumberOf(words[1]); !ok {
 		return o, false
 	}
-	o.n = int(n) // 31 bits
 	if len(words) == 3 {
 		o.mark = words[2]
 	}
