@@ -73,7 +73,7 @@ func orders(contexts bool) []order {
 	all := []order{
 		{name: "start", en: "says hello", zh: "打招呼", hidden: true},
 		{name: "help", en: "lists these commands", zh: "列出所有命令", api: true},
-		{name: "status", en: "shows whether I am working, and on what", zh: "查看我是否在处理、有多少消息在等", api: true},
+		{name: "status", en: "shows whether I am working, and what waits", zh: "查看我是否在处理、有什么在等待", api: true},
 		{name: "stop", usage: "stop, /stop all", en: "stops what I am doing; with all, also drops the messages that wait", zh: "停止当前的处理；加 all 同时丢弃等待的消息", api: true},
 		{name: "compact", en: "sums up the older part of this chat to save space", zh: "把较早的对话压缩成摘要", api: true},
 		{name: "new", usage: "new TITLE", zhUsage: "new 标题", en: "archives this conversation and starts a new one", zh: "归档当前对话并重新开始", contexts: true, api: true},
@@ -298,12 +298,14 @@ func languageOf(args string) (choice string, ok bool) {
 func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool) {
 	choice, ok := languageOf(cmd.Args)
 	if !ok {
-		now := cmp.Or(cmd.Language, "auto")
+		now := map[string][2]string{
+			decision.LanguageEnglish: {"English", "英文"}, decision.LanguageChinese: {"Chinese", "中文"}, "": {"automatic", "自动"},
+		}[cmd.Language]
 		if !c.MayChange(cmd) {
-			return say("The language of my own words here: "+now+". In a group, only my owner can choose it.", "当前提示语的语言："+now+"。在群里只有主人可以选择。")
+			return say("The language of my own words here: "+now[0]+". In a group, only my owner can choose it.", "当前提示语的语言："+now[1]+"。在群里只有主人可以选择。")
 		}
-		return say("The language of my own words here: "+now+". Choose with /language"+cmd.At+" en, /language"+cmd.At+" zh or /language"+cmd.At+" auto.",
-			"当前提示语的语言："+now+"。可以发送 /language"+cmd.At+" en、/language"+cmd.At+" zh 或 /language"+cmd.At+" auto 来选择。")
+		return say("The language of my own words here: "+now[0]+". Choose with /language"+cmd.At+" en, /language"+cmd.At+" zh or /language"+cmd.At+" auto.",
+			"当前提示语的语言："+now[1]+"。可以发送 /language"+cmd.At+" en、/language"+cmd.At+" zh 或 /language"+cmd.At+" auto 来选择。")
 	}
 	if !c.MayChange(cmd) {
 		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
@@ -347,11 +349,16 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 	}
 	spent, zhSpent := c.Spent(cmd.ChatKey)
 	en, zh = en+spent, zh+zhSpent
+	enRequests, zhRequests := "", ""
+	if n := cmd.Requests; n > 0 {
+		enRequests = fmt.Sprintf("\nrequests waiting for a decision: %d (/approvals"+cmd.At+" shows them)", n)
+		zhRequests = fmt.Sprintf("\n等待决定的请求：%d（发送 /approvals"+cmd.At+" 查看）", n)
+	}
 	return say(
 		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
-			c.Project, doing, cmd.ChatKey, labelled(cmd.Model, false), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+			c.Project, doing, cmd.ChatKey, labelled(cmd.Model, false), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted)+enRequests,
 		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n这个聊天的消息：%d，约占 %d 个 token\n等待处理：%d，累计收到：%d",
-			c.Project, tut, cmd.ChatKey, labelled(cmd.Model, true), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
+			c.Project, tut, cmd.ChatKey, labelled(cmd.Model, true), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted)+zhRequests)
 }
 
 // whyAnswer explains from the ledger what happened to a message.

@@ -177,8 +177,10 @@ type Command struct {
 	Counts  journal.Counts
 	// Tokens is the estimated size of the working context in the model's window.
 	Tokens int
-	// Usage is what the last answer has cost, if its provider said so. It is set for the command status.
-	Usage uimessage.Usage
+	// Usage is what the last answer has cost, if its provider said so. Requests is how many wait for a decision here.
+	// Both are set for the command status.
+	Usage    uimessage.Usage
+	Requests int
 	// By sent the command. Admin is set if the platform reports By as an administrator of the chat.
 	By       messages.Asker
 	Admin    bool
