@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // maxNested is the depth to which results are formatted. Deeper values are left out.
@@ -131,8 +131,8 @@ func OutputArgs(args string) (back, page int, ok bool) {
 		if i >= len(fields) {
 			break
 		}
-		v, err := strconv.Atoi(strings.TrimPrefix(fields[i], "#"))
-		if err != nil || v < 1 || v > maxBack {
+		v, isNumber := messages.NumberOf(fields[i])
+		if !isNumber || v > maxBack {
 			return 0, 0, false
 		}
 		*n = v

@@ -18,6 +18,7 @@ func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) decision
 	}
 	switch msg.Command {
 	case "status":
+		cmd.Requests = len(c.State.OpenRequests()) + len(c.State.OpenReferred())
 		cmd.Tokens = c.compaction.size.Tokens(c.State.History, c.system.Text())
 		for _, t := range slices.Backward(c.State.History) {
 			if t.Meta.Usage != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -281,7 +280,7 @@ func (c *Chat) loadByCommand(by commandBy, what string) decision.ContextsAnswer 
 		return decision.ContextsAnswer{Are: decision.ContextsFailed}
 	}
 	best, found := contextsearch.Find(items, what, shownContexts)
-	if n, err := strconv.Atoi(what); err == nil && n > 0 && n < 100 { // a place in the list
+	if n, isNumber := messages.NumberOf(what); isNumber && n < 100 { // a place in the list
 		if n > min(shownContexts, len(items)) {
 			return c.listContexts()
 		}

@@ -139,13 +139,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 		return
 	}
 	if msg.Command == "stop" {
-		was := c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
-		notice := notices.NothingToStop()
-		if was {
-			notice = notices.Stopped()
-		}
-		turn.Meta.Seq = c.State.Seq + 1
-		c.Settle(msg, turn, journal.FateAnswered, "stop", c.Text(notice, turn))
+		c.stopCommand(msg, turn)
 		return
 	}
 	if c.paging.SendOutput(msg, turn) || c.forgetCommand(msg, turn) {

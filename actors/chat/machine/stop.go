@@ -1,7 +1,11 @@
 package machine
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -11,6 +15,22 @@ import (
 func (c *Chat) stopRun(msg messages.StopRun) {
 	was := c.stop("stopped by "+msg.By, msg.RequestID, msg.All)
 	c.Answer(messages.RunStopped{ChatKey: c.Key, Was: was})
+}
+
+// stopCommand handles a person's command to stop.
+func (c *Chat) stopCommand(msg messages.AcceptIngress, turn journal.Turn) {
+	all, waiting := stopsAll(msg.Args), len(c.State.Lane)
+	notice := notices.NothingToStop(len(c.State.OpenRequests()) > 0, c.At())
+	if c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, all) {
+		notice = notices.Stopped(waiting > 0, all, c.At())
+	}
+	turn.Meta.Seq = c.State.Seq + 1
+	c.Settle(msg, turn, journal.FateAnswered, "stop", c.Text(notice, turn))
+}
+
+// stopsAll reports whether the arguments of /stop also drop the messages that wait.
+func stopsAll(args string) bool {
+	return slices.Contains([]string{"all", "全部", "所有"}, strings.TrimRight(args, ".!。！"))
 }
 
 // stop handles a command to stop and reports whether there was anything to stop. Without a run there may still be

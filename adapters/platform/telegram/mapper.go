@@ -119,8 +119,21 @@ func (m mapper) command(out *mapped, text string, edit bool) {
 	// meant for another bot.
 	turned := out.facts.Private() || out.facts.Addressed != botkit.AddressedNot
 	if m.commands[name] || turned && !out.in.Forwarded {
-		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
+		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: m.withoutLastMention(args)}
 	}
+}
+
+// withoutLastMention removes the bot's own name from the end of a command's arguments, so that "/stop all @bot" is read
+// as the command.
+func (m mapper) withoutLastMention(args string) string {
+	before := len(args) - len(m.me.Username) - 1
+	if m.me.Username == "" || before < 0 || !strings.EqualFold(args[before:], "@"+m.me.Username) {
+		return args
+	}
+	if before > 0 && args[before-1] != ' ' {
+		return args
+	}
+	return strings.TrimRight(args[:before], " ")
 }
 
 // withoutMention removes the bot's own name from the beginning of a text, so that "@bot /stop" is

@@ -116,7 +116,7 @@ func TestCommandsAreListed(t *testing.T) {
 }
 
 func FuzzParseCommand(f *testing.F) {
-	for _, s := range []string{"/status", "/ x", "/stop ALL", "/a\u00a0b", "/\x00", "//", "/Help me"} {
+	for _, s := range []string{"/status", "/ x", "/stop ALL", "/a\u00a0b", "/\x00", "//", "/Help me", "／stop。", "/a.b", "/.", "/stop! /stop"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

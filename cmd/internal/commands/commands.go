@@ -73,7 +73,7 @@ func orders(contexts bool) []order {
 	all := []order{
 		{name: "start", en: "says hello", zh: "打招呼", hidden: true},
 		{name: "help", en: "lists these commands", zh: "列出所有命令", api: true},
-		{name: "status", en: "shows whether I am working, and on what", zh: "查看我是否在处理、有多少消息在等", api: true},
+		{name: "status", en: "shows whether I am working, and what waits", zh: "查看我是否在处理、有什么在等待", api: true},
 		{name: "stop", usage: "stop, /stop all", en: "stops what I am doing; with all, also drops the messages that wait", zh: "停止当前的处理；加 all 同时丢弃等待的消息", api: true},
 		{name: "compact", en: "sums up the older part of this chat to save space", zh: "把较早的对话压缩成摘要", api: true},
 		{name: "new", usage: "new TITLE", zhUsage: "new 标题", en: "archives this conversation and starts a new one", zh: "归档当前对话并重新开始", contexts: true, api: true},
@@ -282,20 +282,30 @@ func (c *Commands) isOwner(cmd decision.Command) bool {
 	return a.Platform == "web" || a.Platform == "cli" || c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
 }
 
+// languageOf returns the language that people name, or nothing for the automatic choice.
+func languageOf(args string) (choice string, ok bool) {
+	switch strings.ToLower(strings.Trim(args, " .。")) {
+	case decision.LanguageEnglish, "english", "英文", "英语":
+		return decision.LanguageEnglish, true
+	case decision.LanguageChinese, "chinese", "中文", "汉语":
+		return decision.LanguageChinese, true
+	case "auto", "自动":
+		return "", true
+	}
+	return "", false
+}
+
 func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool) {
-	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
-	choice := wish
-	switch wish {
-	case decision.LanguageEnglish, decision.LanguageChinese:
-	case "auto":
-		choice = ""
-	default:
-		now := cmp.Or(cmd.Language, "auto")
+	choice, ok := languageOf(cmd.Args)
+	if !ok {
+		now := map[string][2]string{
+			decision.LanguageEnglish: {"English", "英文"}, decision.LanguageChinese: {"Chinese", "中文"}, "": {"automatic", "自动"},
+		}[cmd.Language]
 		if !c.MayChange(cmd) {
-			return say("The language of my own words here: "+now+". In a group, only my owner can choose it.", "当前提示语的语言："+now+"。在群里只有主人可以选择。")
+			return say("The language of my own words here: "+now[0]+". In a group, only my owner can choose it.", "当前提示语的语言："+now[1]+"。在群里只有主人可以选择。")
 		}
-		return say("The language of my own words here: "+now+". Choose with /language"+cmd.At+" en, /language"+cmd.At+" zh or /language"+cmd.At+" auto.",
-			"当前提示语的语言："+now+"。可以发送 /language"+cmd.At+" en、/language"+cmd.At+" zh 或 /language"+cmd.At+" auto 来选择。")
+		return say("The language of my own words here: "+now[0]+". Choose with /language"+cmd.At+" en, /language"+cmd.At+" zh or /language"+cmd.At+" auto.",
+			"当前提示语的语言："+now[1]+"。可以发送 /language"+cmd.At+" en、/language"+cmd.At+" zh 或 /language"+cmd.At+" auto 来选择。")
 	}
 	if !c.MayChange(cmd) {
 		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
@@ -304,7 +314,10 @@ func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool
 		c.Logger.Warn("the language of a chat could not be stored", "chat_key", string(cmd.ChatKey), "error", err)
 		return say("The language could not be changed; it is as it was. The operator finds the reason in the log.", "语言没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
-	cmd.Language = choice
+	if cmd.Language = choice; choice == "" {
+		return c.speak(cmd)("From now on the language of my own words here is chosen automatically. What I answer with follows what you write.",
+			"从现在起，这里的提示语会自动选择语言。回答的语言跟随你的消息。")
+	}
 	return c.speak(cmd)("From now on my own words here are in English. What I answer with follows what you write.",
 		"从现在起，这里的提示语使用中文。回答的语言跟随你的消息。")
 }
@@ -336,11 +349,16 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 	}
 	spent, zhSpent := c.Spent(cmd.ChatKey)
 	en, zh = en+spent, zh+zhSpent
+	enRequests, zhRequests := "", ""
+	if n := cmd.Requests; n > 0 {
+		enRequests = fmt.Sprintf("\nrequests waiting for a decision: %d (/approvals"+cmd.At+" shows them)", n)
+		zhRequests = fmt.Sprintf("\n等待决定的请求：%d（发送 /approvals"+cmd.At+" 查看）", n)
+	}
 	return say(
 		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
-			c.Project, doing, cmd.ChatKey, labelled(cmd.Model, false), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+			c.Project, doing, cmd.ChatKey, labelled(cmd.Model, false), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted)+enRequests,
 		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n这个聊天的消息：%d，约占 %d 个 token\n等待处理：%d，累计收到：%d",
-			c.Project, tut, cmd.ChatKey, labelled(cmd.Model, true), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
+			c.Project, tut, cmd.ChatKey, labelled(cmd.Model, true), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted)+zhRequests)
 }
 
 // whyAnswer explains from the ledger what happened to a message.
@@ -433,8 +451,8 @@ func (c *Commands) contextsAnswer(cmd decision.Command, say speak) (string, bool
 		if len(a.Items) == 0 {
 			return say("No conversation is archived yet, so there is nothing to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
 		}
-		return say("Which one do you mean? Send /load"+cmd.At+" with its id.\n\n"+c.contextLines(a.Items, false, say),
-			"你指的是哪一个？请发送 /load"+cmd.At+" 加它的 id。\n\n"+c.contextLines(a.Items, false, say))
+		return say("I cannot tell which conversation you mean. Send /load"+cmd.At+" with its id, for example /load"+cmd.At+" "+a.Items[0].ID+".\n\n"+c.contextLines(a.Items, false, say),
+			"我不确定你指的是哪个对话。请发送 /load"+cmd.At+" 加它的 id，例如 /load"+cmd.At+" "+a.Items[0].ID+"。\n\n"+c.contextLines(a.Items, false, say))
 	case decision.ContextsEmpty:
 		return say("This conversation is still empty, so there is nothing to archive.", "当前对话还是空的，没有可以归档的内容。")
 	case decision.ContextsBusy:

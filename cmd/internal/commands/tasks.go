@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,8 +36,8 @@ type taskOrder struct {
 
 // parseTaskOrder parses the arguments of /tasks. It returns false if it does not understand them.
 func parseTaskOrder(args string) (o taskOrder, ok bool) {
-	words := strings.Fields(strings.ToLower(args))
-	if len(words) == 0 {
+	words := strings.Fields(strings.ToLower(messages.HalfWidth(args)))
+	if len(words) == 0 || len(words) == 1 && slices.Contains([]string{"list", "列表"}, words[0]) {
 		return o, true
 	}
 	if len(words) == 1 { // 取消2
@@ -53,7 +52,7 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 		return o, false
 	}
 	switch words[0] {
-	case "cancel", "取消", "删除":
+	case "cancel", "delete", "remove", "取消", "删除":
 		o.do = "cancel"
 	case "pause", "暂停":
 		o.do = "pause"
@@ -62,11 +61,9 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 	default:
 		return o, false
 	}
-	n, err := strconv.ParseUint(strings.TrimPrefix(words[1], "#"), 10, 31)
-	if err != nil || n == 0 {
+	if o.n, ok = messages.NumberOf(words[1]); !ok {
 		return o, false
 	}
-	o.n = int(n) // 31 bits
 	if len(words) == 3 {
 		o.mark = words[2]
 	}
@@ -147,8 +144,8 @@ func (l taskList) answer(all []timetable.Task) (string, bool) {
 	}
 	text := strings.Join(lines, "\n")
 	return l.say(
-		fmt.Sprintf("%s\n\nTo end or pause one, send for example /tasks"+l.cmd.At+" cancel %d or /tasks"+l.cmd.At+" pause %d. To change one, tell me in your own words.", text, n, n),
-		fmt.Sprintf("%s\n\n要取消或暂停，可以发送例如 /tasks"+l.cmd.At+" 取消 %d 或 /tasks"+l.cmd.At+" 暂停 %d。要修改，直接告诉我即可。", text, n, n))
+		fmt.Sprintf("%s\n\nTo end, pause or resume one, send for example /tasks"+l.cmd.At+" cancel %d, /tasks"+l.cmd.At+" pause %d or /tasks"+l.cmd.At+" resume %d. To change one, tell me in your own words.", text, n, n, n),
+		fmt.Sprintf("%s\n\n要取消、暂停或恢复，可以发送例如 /tasks"+l.cmd.At+" 取消 %d、/tasks"+l.cmd.At+" 暂停 %d 或 /tasks"+l.cmd.At+" 恢复 %d。要修改，直接告诉我即可。", text, n, n, n))
 }
 
 // line describes a task with its next times. It returns false for a one-time task whose time has passed.
@@ -216,7 +213,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t timetable.Task) (stri
 	line, _ := l.line(t)
 	switch {
 	case !l.of.MayManage(l.cmd, t):
-		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only who decides in this chat can do that, or who made it, unless somebody else has stopped it.", o.n, t.Title),
+		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only people who may decide in this chat can do that, and the person who made it, unless somebody else has stopped it.", o.n, t.Title),
 			fmt.Sprintf("任务 %d（“%s”）未做更改：只有有权在这个聊天里做决定的人才能这样做；创建它的人也可以，除非是别人停止了它。", o.n, t.Title))
 	case t.Status == timetable.Done && (want != timetable.Active || o.mark != "" || !l.comes(t)): // a button does not reactivate a task that has ended
 		return l.say(fmt.Sprintf("Task %d (“%s”) has ended already; nothing was changed.", o.n, t.Title), fmt.Sprintf("任务 %d（“%s”）已经结束，未做更改。", o.n, t.Title))
@@ -242,7 +239,12 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t timetable.Task) (stri
 	t.Status = want
 	line, _ = l.line(t)
 	if want == timetable.Done {
-		return l.say(fmt.Sprintf("Cancelled: task %d (“%s”).", o.n, t.Title), fmt.Sprintf("已取消任务 %d（“%s”）。", o.n, t.Title))
+		en, zh := fmt.Sprintf("Cancelled: task %d (“%s”).", o.n, t.Title), fmt.Sprintf("已取消任务 %d（“%s”）。", o.n, t.Title)
+		if l.comes(t) {
+			en += fmt.Sprintf(" /tasks"+l.cmd.At+" resume %d takes it up again.", o.n)
+			zh += fmt.Sprintf("发送 /tasks"+l.cmd.At+" 恢复 %d 可以重新启用。", o.n)
+		}
+		return l.say(en, zh)
 	}
 	l.offer(t)
 	return l.say("Done. The task is now:\n"+line, "已完成。任务现在是：\n"+line)

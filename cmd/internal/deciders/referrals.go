@@ -148,6 +148,18 @@ func (d *Deciders) OwnerChat(key messages.ChatKey) (messages.ChatKey, bool) {
 	return messages.NewChatKey(kind, account, where, 0), reachable
 }
 
+// OwnerLanguage is the language of the client of the owner of a chat's bot, if it is their private chat. It is empty for
+// other chats, and if the language is not known.
+func (d *Deciders) OwnerLanguage(key messages.ChatKey) string {
+	if private, ok := d.OwnerChat(key); !ok || private != key {
+		return ""
+	}
+	if owner := d.Access().Account(groupOf(key).platform).Owner; owner != nil {
+		return owner.Language
+	}
+	return ""
+}
+
 // fireOf is the fire of a task that ran in this chat of its own, if the task belongs to another chat.
 func (d *Deciders) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
 	id, ok := strings.CutPrefix(string(key), string(timetable.FireChat("")))

@@ -257,7 +257,7 @@ func (s *scene) who(rest string) (p person, who, word, text string, more map[str
 		text = text[:i]
 	}
 	text = strings.ReplaceAll(text, `\n`, "\n")
-	if e := entities(text); e != nil {
+	if e := entities(text); e != nil && more["entities"] == nil {
 		more["entities"] = e
 	}
 	return p, who, word, text, more, nil

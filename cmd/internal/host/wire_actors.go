@@ -141,7 +141,7 @@ func (h *Host) machineOptions(tools *toolbox) decision.Options {
 		Models: h.modelChoices, MayChoose: h.commands().MayChange,
 		Documents: h.documentsOf, Tools: tools.names, ToolName: tools.WireName,
 		Project: h.project(), Demo: h.demo(), Location: h.zone,
-		MayForget: h.mayForget, Language: h.preferences.Language, ExpectsChinese: h.docs.Chinese, Paused: h.preferences.Paused, GroupContext: h.groupContext, Contexts: s.Contexts.Enabled,
+		MayForget: h.mayForget, Language: h.preferences.Language, ExpectsChinese: h.docs.Chinese, ClientLanguage: h.deciders.OwnerLanguage, Paused: h.preferences.Paused, GroupContext: h.groupContext, Contexts: s.Contexts.Enabled,
 		NoArchive: !s.History.ArchiveOnCompact,
 	}
 }

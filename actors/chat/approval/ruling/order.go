@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -66,10 +67,10 @@ func ParseOrder(text, self string) (o Order, ok bool) {
 	}
 	words := strings.Fields(strings.NewReplacer(separators...).Replace(args))
 	for i, word := range words {
-		n, err := strconv.ParseUint(strings.TrimRight(strings.TrimPrefix(word, "#"), after), 10, 31)
+		n, isNumber := messages.NumberOf(strings.TrimRight(word, after))
 		switch {
-		case err == nil && n > 0 && !o.All:
-			o.Numbers = append(o.Numbers, int(n)) // 31 bits
+		case isNumber && !o.All:
+			o.Numbers = append(o.Numbers, n)
 			continue
 		case i == 0 && strings.EqualFold(word, "all"):
 			o.All = true

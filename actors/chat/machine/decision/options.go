@@ -97,6 +97,9 @@ type Options struct {
 	Language func(key messages.ChatKey) string
 	// ExpectsChinese reports whether people are answered in Chinese where nobody has written words yet. If nil, they are not.
 	ExpectsChinese func() bool
+	// ClientLanguage is the language of the client of the person whose private chat it is, or empty if it is not known. It
+	// is used where they have not written words yet, and may be nil.
+	ClientLanguage func(messages.ChatKey) string
 	// Paused reports whether an operator has paused a chat: what arrives is durable and waits, and a run in progress ends,
 	// but no other starts. If it is nil, no chat is paused.
 	Paused func(key messages.ChatKey) bool
@@ -177,8 +180,10 @@ type Command struct {
 	Counts  journal.Counts
 	// Tokens is the estimated size of the working context in the model's window.
 	Tokens int
-	// Usage is what the last answer has cost, if its provider said so. It is set for the command status.
-	Usage uimessage.Usage
+	// Usage is what the last answer has cost, if its provider said so. Requests is how many wait for a decision here.
+	// Both are set for the command status.
+	Usage    uimessage.Usage
+	Requests int
 	// By sent the command. Admin is set if the platform reports By as an administrator of the chat.
 	By       messages.Asker
 	Admin    bool

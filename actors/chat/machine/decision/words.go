@@ -99,7 +99,15 @@ func (b *Base) WrittenInChinese(t journal.Turn) bool {
 		return inHan(last)
 	}
 	from, _ := b.In.Msg.(messages.AcceptIngress)
-	return from.Chinese || b.ExpectsChinese != nil && b.ExpectsChinese()
+	return from.Chinese || b.ExpectsChinese != nil && b.ExpectsChinese() || strings.HasPrefix(strings.ToLower(b.Client()), LanguageChinese)
+}
+
+// Client returns the language of the client of the person whose private chat it is, or empty if it is not known.
+func (b *Base) Client() string {
+	if b.ClientLanguage == nil {
+		return ""
+	}
+	return b.ClientLanguage(b.Key)
 }
 
 // worded reports whether the sender of a turn wrote words, and not only a command, which starts with a slash. A bracket

@@ -49,11 +49,11 @@ func (q *Requests) showRequest(msg messages.ShowRequest) {
 	q.Route(shown)
 }
 
-// readsChinese reports whether the person of a private chat is asked in Chinese. If they have not written yet, the
-// language of the chat that asks is used.
+// readsChinese reports whether the person of a private chat is asked in Chinese. If they have not written yet, and it is
+// not known what their client is in, the language of the chat that asks is used.
 func (q *Requests) readsChinese(r messages.ReferredRequest) bool {
 	wrote := slices.ContainsFunc(q.State.History, func(t journal.Turn) bool { return t.Role == uimessage.RoleUser })
-	if !wrote && q.ChosenLanguage() != decision.LanguageEnglish && r.InChinese {
+	if !wrote && q.ChosenLanguage() != decision.LanguageEnglish && r.InChinese && q.Client() == "" {
 		return true
 	}
 	return q.InChinese()

@@ -73,15 +73,23 @@ func Says(description string, words ...string) bool {
 	return false
 }
 
-// ParseCommand parses "/name@bot args".
+// sentenceEnds are the marks that people put behind a command as behind a sentence.
+const sentenceEnds = ".!?。！？…"
+
+// ParseCommand parses "/name@bot args". The slash may be the full-width one of Chinese keyboards, and the end of a
+// sentence may follow the name.
 func ParseCommand(text string) (name, bot, args string, ok bool) {
-	if !strings.HasPrefix(text, "/") {
+	word, ok := strings.CutPrefix(text, "/")
+	if !ok {
+		word, ok = strings.CutPrefix(text, "／")
+	}
+	if !ok {
 		return "", "", "", false
 	}
-	word, args := text[1:], ""
 	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
 		word, args = word[:i], strings.TrimSpace(word[i:])
 	}
+	word = strings.TrimRight(word, sentenceEnds)
 	name, bot, at := strings.Cut(word, "@")
 	if name == "" || len(name) > 32 || at && bot == "" || strings.ContainsFunc(name, notInName) || strings.ContainsFunc(bot, notInName) {
 		return "", "", "", false
