@@ -55,8 +55,10 @@ func closedPipe(t *testing.T) *faketest.Pipe {
 func (x *feishuWire) start() {
 	x.t.Helper()
 	o := feishu.Options{
-		AppID: feishutest.App, AppSecret: x.api.Secret, BaseURL: x.api.URL(), HTTPClient: x.api.Client(), Dial: x.api.Dial,
-		Access: platform.AccessOpen, Egress: "direct", Now: x.api.Now,
+		BotOptions: platform.BotOptions{
+			BaseURL: x.api.URL(), HTTPClient: x.api.Client(), Access: platform.AccessOpen, Egress: "direct", Now: x.api.Now,
+		},
+		AppID: feishutest.App, AppSecret: x.api.Secret, Dial: x.api.Dial,
 	}
 	if !x.link {
 		pipe := faketest.NewPipe(x.t)

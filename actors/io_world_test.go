@@ -54,8 +54,10 @@ func newWire(t *testing.T, set func(*telegram.Options)) *wire {
 func (x *wire) start() {
 	x.t.Helper()
 	o := telegram.Options{
-		Token: x.api.Token, BaseURL: x.api.URL(), Access: platform.AccessOpen, Groups: platform.GroupsAll, HTTPClient: x.api.Client(), StateDir: x.state,
-		Egress: "direct", Drafts: "off", RateLimit: "off",
+		BotOptions: platform.BotOptions{
+			BaseURL: x.api.URL(), Access: platform.AccessOpen, HTTPClient: x.api.Client(), StateDir: x.state, Egress: "direct", Drafts: "off",
+		},
+		Token: x.api.Token, Groups: platform.GroupsAll, RateLimit: "off",
 	}
 	if x.set != nil {
 		x.set(&o)

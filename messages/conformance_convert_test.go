@@ -49,7 +49,11 @@ func standardDataPart(p uimessage.Data) modelmessage.Part {
 	case "note":
 		return modelmessage.Text{Text: data.Text}
 	case "attachment":
-		return modelmessage.File{MediaType: data.MediaType, Filename: data.Filename, Data: data.URL}
+		file := modelmessage.File{MediaType: data.MediaType, Data: data.URL}
+		if data.Filename != nil {
+			file.Filename = uimessage.Some(*data.Filename)
+		}
+		return file
 	default:
 		return nil
 	}

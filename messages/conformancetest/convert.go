@@ -116,11 +116,7 @@ func shown(p modelmessage.Part) uimessage.Part {
 	case modelmessage.Text:
 		return uimessage.Text{Text: p.Text, ProviderMetadata: p.ProviderOptions}
 	case modelmessage.File:
-		f := uimessage.File{MediaType: p.MediaType, URL: p.Data, ProviderMetadata: p.ProviderOptions}
-		if p.Filename != nil {
-			f.Filename = uimessage.Some(*p.Filename)
-		}
-		return f
+		return uimessage.File{MediaType: p.MediaType, Filename: p.Filename, URL: p.Data, ProviderMetadata: p.ProviderOptions}
 	default:
 		return uimessage.Unknown{}
 	}

@@ -211,7 +211,7 @@ func (p *Image) read(r *rawjson.Reader, v []byte) {
 
 func (p *File) write(w *rawjson.Writer) {
 	w.Str("mediaType", p.MediaType)
-	w.StrPtr("filename", p.Filename)
+	w.Opt("filename", p.Filename)
 	w.Str("data", p.Data)
 	w.Raw("providerOptions", p.ProviderOptions)
 }
@@ -226,7 +226,7 @@ func (p *File) read(r *rawjson.Reader, v []byte) {
 		case "mediaType":
 			r.Str("mediaType", v, &p.MediaType)
 		case "filename":
-			r.StrPtr(nil, k, v, &p.Filename)
+			r.Opt(nil, k, v, &p.Filename)
 		case "data":
 			r.Str("data", v, &p.Data)
 		case "providerOptions":
@@ -241,7 +241,7 @@ func (p *ToolCall) write(w *rawjson.Writer) {
 		w.Str("toolName", p.ToolName)
 	}
 	w.Raw("input", p.Input)
-	w.BoolPtr("providerExecuted", p.ProviderExecuted)
+	w.Flag("providerExecuted", p.ProviderExecuted)
 	w.Raw("providerOptions", p.ProviderOptions)
 }
 
@@ -261,7 +261,7 @@ func (p *ToolCall) read(r *rawjson.Reader, v []byte) {
 		case "input":
 			p.Input = rawjson.Compact(v)
 		case "providerExecuted":
-			r.BoolPtr(nil, k, v, &p.ProviderExecuted)
+			r.Flag(nil, k, v, &p.ProviderExecuted)
 		case "providerOptions":
 			p.ProviderOptions = rawjson.Compact(v)
 		}
@@ -305,7 +305,7 @@ func (p *ToolResult) read(r *rawjson.Reader, v []byte) {
 func (p *ApprovalRequest) write(w *rawjson.Writer) {
 	w.Str("approvalId", p.ApprovalID)
 	w.Str("toolCallId", p.ToolCallID)
-	w.StrPtr("signature", p.Signature)
+	w.Opt("signature", p.Signature)
 	w.Raw("inputSchemaInput", p.InputSchemaInput)
 }
 
@@ -321,7 +321,7 @@ func (p *ApprovalRequest) read(r *rawjson.Reader, v []byte) {
 		case "toolCallId":
 			r.Str("toolCallId", v, &p.ToolCallID)
 		case "signature":
-			r.StrPtr(nil, k, v, &p.Signature)
+			r.Opt(nil, k, v, &p.Signature)
 		case "inputSchemaInput":
 			p.InputSchemaInput = rawjson.Compact(v)
 		}
@@ -331,8 +331,8 @@ func (p *ApprovalRequest) read(r *rawjson.Reader, v []byte) {
 func (p *ApprovalResponse) write(w *rawjson.Writer) {
 	w.Str("approvalId", p.ApprovalID)
 	w.Bool("approved", p.Approved)
-	w.StrPtr("reason", p.Reason)
-	w.BoolPtr("providerExecuted", p.ProviderExecuted)
+	w.Opt("reason", p.Reason)
+	w.Flag("providerExecuted", p.ProviderExecuted)
 }
 
 func (p *ApprovalResponse) read(r *rawjson.Reader, v []byte) {
@@ -347,9 +347,9 @@ func (p *ApprovalResponse) read(r *rawjson.Reader, v []byte) {
 		case "approved":
 			r.Bool(nil, k, v, &p.Approved)
 		case "reason":
-			r.StrPtr(nil, k, v, &p.Reason)
+			r.Opt(nil, k, v, &p.Reason)
 		case "providerExecuted":
-			r.BoolPtr(nil, k, v, &p.ProviderExecuted)
+			r.Flag(nil, k, v, &p.ProviderExecuted)
 		}
 	}
 }
@@ -363,7 +363,7 @@ func (p *Output) append(dst []byte) []byte {
 func (p *Output) write(w *rawjson.Writer) {
 	w.Str("type", string(p.Type))
 	p.writeJSON(w)
-	w.StrPtr("reason", p.Reason)
+	w.Opt("reason", p.Reason)
 	w.Raw("providerOptions", p.ProviderOptions)
 }
 
@@ -378,7 +378,7 @@ func (p *Output) read(r *rawjson.Reader, v []byte) {
 		case "value":
 			p.readJSON(r, k, v)
 		case "reason":
-			r.StrPtr(nil, k, v, &p.Reason)
+			r.Opt(nil, k, v, &p.Reason)
 		case "providerOptions":
 			p.ProviderOptions = rawjson.Compact(v)
 		}

@@ -143,9 +143,5 @@ func appendStep(dst []Message, parts []uimessage.Part) []Message {
 }
 
 func fileOf(p uimessage.File) File {
-	f := File{MediaType: p.MediaType, Data: p.URL, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)}
-	if p.Filename.Set {
-		f.Filename = &p.Filename.Value
-	}
-	return f
+	return File{MediaType: p.MediaType, Filename: p.Filename, Data: p.URL, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)}
 }

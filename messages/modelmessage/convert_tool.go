@@ -15,7 +15,7 @@ func appendCall(said []Part, p *uimessage.Tool) []Part {
 	}
 	call := ToolCall{
 		ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Input: p.Input,
-		ProviderExecuted: flag(p.ProviderExecuted), ProviderOptions: rawjson.NotNull(p.CallProviderMetadata),
+		ProviderExecuted: p.ProviderExecuted, ProviderOptions: rawjson.NotNull(p.CallProviderMetadata),
 	}
 	if p.State == uimessage.ToolOutputError {
 		if len(rawjson.NotNull(p.Input)) == 0 {
@@ -27,11 +27,7 @@ func appendCall(said []Part, p *uimessage.Tool) []Part {
 	}
 	said = append(said, call)
 	if a := p.Approval; a != nil {
-		request := ApprovalRequest{ApprovalID: a.ID, ToolCallID: p.ToolCallID, InputSchemaInput: a.InputSchemaInput}
-		if a.Signature.Set {
-			request.Signature = &a.Signature.Value
-		}
-		said = append(said, request)
+		said = append(said, ApprovalRequest{ApprovalID: a.ID, ToolCallID: p.ToolCallID, Signature: a.Signature, InputSchemaInput: a.InputSchemaInput})
 	}
 	if !p.ProviderExecuted.Value || p.State != uimessage.ToolOutputAvailable && p.State != uimessage.ToolOutputError {
 		return said
@@ -46,11 +42,7 @@ func appendCall(said []Part, p *uimessage.Tool) []Part {
 // appendOutcome adds the decision of a person, and the outcome of a call that we run.
 func appendOutcome(became []Part, p *uimessage.Tool) []Part {
 	if a := p.Approval; a != nil && a.Approved.Set {
-		response := ApprovalResponse{ApprovalID: a.ID, Approved: a.Approved.Value, ProviderExecuted: flag(p.ProviderExecuted)}
-		if a.Reason.Set {
-			response.Reason = &a.Reason.Value
-		}
-		became = append(became, response)
+		became = append(became, ApprovalResponse{ApprovalID: a.ID, Approved: a.Approved.Value, Reason: a.Reason, ProviderExecuted: p.ProviderExecuted})
 	}
 	if p.ProviderExecuted.Value {
 		return became
@@ -92,12 +84,4 @@ func outputOf(p *uimessage.Tool, failure OutputType) Output {
 		return Output{Type: OutputJSON, JSON: json.RawMessage("null")}
 	}
 	return Output{Type: OutputJSON, JSON: p.Output}
-}
-
-// flag converts a truth value to the form that model messages use.
-func flag(v uimessage.Optional[bool]) *bool {
-	if !v.Set {
-		return nil
-	}
-	return &v.Value
 }

@@ -6,7 +6,11 @@
 // encoded forms may be kept and used again.
 package modelmessage
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
 
 // Role says who speaks.
 type Role string
@@ -74,10 +78,10 @@ type Image struct {
 //
 //codec:type file open
 type File struct {
-	MediaType       string          `codec:"mediaType"`
-	Filename        *string         `codec:"filename"`
-	Data            string          `codec:"data"`
-	ProviderOptions json.RawMessage `codec:"providerOptions"`
+	MediaType       string                     `codec:"mediaType"`
+	Filename        uimessage.Optional[string] `codec:"filename"`
+	Data            string                     `codec:"data"`
+	ProviderOptions json.RawMessage            `codec:"providerOptions"`
 }
 
 // ToolCall is a call that the model made.
@@ -89,9 +93,9 @@ type ToolCall struct {
 	// Nameless says that the call has no name and is written so, which is not the same
 	// as an empty name.
 	Nameless         bool
-	Input            json.RawMessage `codec:"input"`
-	ProviderExecuted *bool           `codec:"providerExecuted"`
-	ProviderOptions  json.RawMessage `codec:"providerOptions"`
+	Input            json.RawMessage          `codec:"input"`
+	ProviderExecuted uimessage.Optional[bool] `codec:"providerExecuted"`
+	ProviderOptions  json.RawMessage          `codec:"providerOptions"`
 }
 
 // ToolResult answers a call.
@@ -109,20 +113,20 @@ type ToolResult struct {
 //
 //codec:type tool-approval-request open
 type ApprovalRequest struct {
-	ApprovalID       string          `codec:"approvalId"`
-	ToolCallID       string          `codec:"toolCallId"`
-	Signature        *string         `codec:"signature"`
-	InputSchemaInput json.RawMessage `codec:"inputSchemaInput"`
+	ApprovalID       string                     `codec:"approvalId"`
+	ToolCallID       string                     `codec:"toolCallId"`
+	Signature        uimessage.Optional[string] `codec:"signature"`
+	InputSchemaInput json.RawMessage            `codec:"inputSchemaInput"`
 }
 
 // ApprovalResponse is the person's decision.
 //
 //codec:type tool-approval-response open
 type ApprovalResponse struct {
-	ApprovalID       string  `codec:"approvalId"`
-	Approved         bool    `codec:"approved"`
-	Reason           *string `codec:"reason"`
-	ProviderExecuted *bool   `codec:"providerExecuted"`
+	ApprovalID       string                     `codec:"approvalId"`
+	Approved         bool                       `codec:"approved"`
+	Reason           uimessage.Optional[string] `codec:"reason"`
+	ProviderExecuted uimessage.Optional[bool]   `codec:"providerExecuted"`
 }
 
 // OutputType is the kind of a tool result.
@@ -142,10 +146,9 @@ const (
 //
 //codec:object open
 type Output struct {
-	Type OutputType `codec:"type"`
-	Text string
-	JSON json.RawMessage `codec:"value,func"`
-	// Reason is nil when absent.
-	Reason          *string         `codec:"reason"`
-	ProviderOptions json.RawMessage `codec:"providerOptions"`
+	Type            OutputType `codec:"type"`
+	Text            string
+	JSON            json.RawMessage            `codec:"value,func"`
+	Reason          uimessage.Optional[string] `codec:"reason"`
+	ProviderOptions json.RawMessage            `codec:"providerOptions"`
 }

@@ -155,13 +155,9 @@ func (x *exchange) dressed(c uistream.Chunk) uistream.Chunk {
 		return c
 	case uistream.ToolOutputDenied:
 		call := x.call(c.ToolCallID)
-		reason := fmt.Sprintf("Tool %q does not require approval", call.Name)
-		x.denials[c.ToolCallID] = &reason
-		if r, ok := call.Approval.Reason.Get(); ok || !call.Approval.Approved.Value {
-			x.denials[c.ToolCallID] = nil
-			if ok {
-				x.denials[c.ToolCallID] = &r
-			}
+		x.denials[c.ToolCallID] = uimessage.Some(fmt.Sprintf("Tool %q does not require approval", call.Name))
+		if r := call.Approval.Reason; r.Set || !call.Approval.Approved.Value {
+			x.denials[c.ToolCallID] = r
 		}
 		return c
 	default:

@@ -87,7 +87,7 @@ func droppedPart(role modelmessage.Role, p modelmessage.Part) bool {
 		return text.Text == "" && (role == modelmessage.RoleUser || text.ProviderOptions == nil)
 	}
 	if r, ok := p.(modelmessage.ApprovalResponse); ok {
-		return r.ProviderExecuted == nil || !*r.ProviderExecuted
+		return !r.ProviderExecuted.Value
 	}
 	_, asks := p.(modelmessage.ApprovalRequest)
 	return asks
@@ -108,7 +108,7 @@ func answeredCalls(messages []modelmessage.Message) error {
 			}
 		}
 		for _, p := range m.Parts {
-			if c, ok := p.(modelmessage.ToolCall); ok && (c.ProviderExecuted == nil || !*c.ProviderExecuted) {
+			if c, ok := p.(modelmessage.ToolCall); ok && !c.ProviderExecuted.Value {
 				open = append(open, c.ToolCallID)
 			}
 			if r, ok := p.(modelmessage.ToolResult); ok {

@@ -158,7 +158,7 @@ type exchange struct {
 	order    []string           // the ids of all calls
 	withheld bool               // the model called a tool although it must not
 	failures map[string]error   // by call
-	denials  map[string]*string // the reasons, by call
+	denials  map[string]uimessage.Optional[string] // the reasons, by call
 
 	completed, failed, aborted, over bool
 	reason                           uistream.FinishReason
@@ -174,7 +174,7 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 		r.Rejected = faultOf(err)
 		return
 	}
-	x := &exchange{server: s, req: r, history: history, toUser: toUser, failures: map[string]error{}, denials: map[string]*string{}}
+	x := &exchange{server: s, req: r, history: history, toUser: toUser, failures: map[string]error{}, denials: map[string]uimessage.Optional[string]{}}
 	var last *uimessage.Message
 	if n := len(r.Messages); n > 0 {
 		last = &r.Messages[n-1]

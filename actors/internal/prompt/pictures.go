@@ -157,11 +157,7 @@ func (s *pictures) returned(list []modelmessage.Message, m *uimessage.Message) [
 
 func modelPart(p uimessage.Part) modelmessage.Part {
 	if f, ok := p.(uimessage.File); ok {
-		out := modelmessage.File{MediaType: f.MediaType, Data: f.URL, ProviderOptions: f.ProviderMetadata}
-		if f.Filename.Set {
-			out.Filename = &f.Filename.Value
-		}
-		return out
+		return modelmessage.File{MediaType: f.MediaType, Filename: f.Filename, Data: f.URL, ProviderOptions: f.ProviderMetadata}
 	}
 	t, _ := p.(uimessage.Text)
 	return modelmessage.Text{Text: t.Text}

@@ -140,10 +140,7 @@ func resultText(o modelmessage.Output) string {
 	case modelmessage.OutputText, modelmessage.OutputErrorText:
 		return o.Text
 	case modelmessage.OutputExecutionDenied:
-		if o.Reason != nil {
-			return *o.Reason
-		}
-		return string(o.Type)
+		return o.Reason.Or(string(o.Type))
 	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON, modelmessage.OutputContent:
 	}
 	return string(o.JSON)

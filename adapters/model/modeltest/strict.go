@@ -79,7 +79,7 @@ func (c *checker) turnsOf(i int, m modelmessage.Message) []turn {
 		case modelmessage.Image, modelmessage.File:
 			t.others++
 		case modelmessage.ToolCall:
-			if part.ProviderExecuted != nil && *part.ProviderExecuted {
+			if part.ProviderExecuted.Value {
 				c.fault(i, ruleAnswered, "call %q was run by a provider, its result is not sent", part.ToolCallID)
 			}
 			t.calls = append(t.calls, turnCall{part.ToolCallID, part.ToolName, string(part.Input)})

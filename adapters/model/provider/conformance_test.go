@@ -303,8 +303,8 @@ func partJSON(p protocol.Part) any {
 	default:
 		out["data"] = f.Base64
 	}
-	if f.Filename != nil {
-		out["filename"] = *f.Filename
+	if f.Filename.Set {
+		out["filename"] = f.Filename.Value
 	}
 	if f.Original != "" {
 		out["originalUrl"] = f.Original

@@ -82,25 +82,18 @@ func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
 	prompter := protocol.Prompter{Sight: files, Load: o.Load, TakesLink: func(mediaType, link string) bool {
 		return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
 	}}
-	efforts := protocol.Efforts{Thinking: c.Settings.Thinking, ByWord: c.Settings.Efforts}
+	all := protocol.Options{
+		Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members, Fail: c.masker.objectError,
+		Efforts: protocol.Efforts{Thinking: c.Settings.Thinking, ByWord: c.Settings.Efforts},
+	}
 	switch c.API {
 	case APIMessages:
-		return anthropic.New(anthropic.Options{
-			URL: c.BaseURL, Key: c.APIKey, Model: c.Model, Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
-			OutputLimit: c.Settings.OutputLimit, Members: c.Settings.Members, Efforts: efforts, Fail: c.masker.objectError,
-		})
+		return anthropic.New(anthropic.Options{URL: c.BaseURL, Key: c.APIKey, Model: c.Model, OutputLimit: c.Settings.OutputLimit, Options: all})
 	case APIResponses:
-		return responses.New(responses.Options{
-			Address: c.address(), Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
-			Members: c.Settings.Members, Efforts: efforts, Fail: c.masker.objectError,
-		})
+		return responses.New(responses.Options{Address: c.address(), Options: all})
 	case APIChat:
 	}
-	return chat.New(chat.Options{
-		Address: c.address(), Prompter: prompter,
-		MaxTokensField: c.maxTokensField, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members, Efforts: efforts,
-		ReasoningTags: c.Settings.ReasoningTags, Exact: o.Exact, Fail: c.masker.objectError,
-	})
+	return chat.New(chat.Options{Address: c.address(), Options: all, MaxTokensField: c.maxTokensField, ReasoningTags: c.Settings.ReasoningTags, Exact: o.Exact})
 }
 
 // errStopped ends an attempt whose reader stopped.

@@ -71,8 +71,8 @@ func resultText(o modelmessage.Output) string {
 	switch {
 	case o.Text != "":
 		return o.Text
-	case o.Reason != nil:
-		return *o.Reason
+	case o.Reason.Set:
+		return o.Reason.Value
 	}
 	return string(o.JSON)
 }

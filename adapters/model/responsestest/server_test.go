@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // reply is an answer read to its end.
@@ -293,8 +294,8 @@ func TestServerGivesTheRequest(t *testing.T) {
 		{Role: "user", Parts: []modelmessage.Part{
 			modelmessage.Text{Text: "hi"},
 			image("data:image/png;base64,AAAA"), image("https://example.com/a.png"),
-			modelmessage.File{Filename: &name, Data: "data:application/pdf;base64,AAAA"},
-			modelmessage.File{Filename: new(string), Data: "file-1"},
+			modelmessage.File{Filename: uimessage.Some(name), Data: "data:application/pdf;base64,AAAA"},
+			modelmessage.File{Filename: uimessage.Some(""), Data: "file-1"},
 		}},
 		{Role: "assistant", Parts: []modelmessage.Part{
 			modelmessage.Reasoning{Text: "hm"},

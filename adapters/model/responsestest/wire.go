@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // The types of the input items that the fake knows.
@@ -167,5 +168,5 @@ func (p part) message() modelmessage.Part {
 	case p.Type == "input_image":
 		return modelmessage.Image{Image: p.ImageURL + p.FileID}
 	}
-	return modelmessage.File{Filename: &p.Filename, Data: p.FileData + p.FileURL + p.FileID}
+	return modelmessage.File{Filename: uimessage.Some(p.Filename), Data: p.FileData + p.FileURL + p.FileID}
 }

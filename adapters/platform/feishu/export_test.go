@@ -12,7 +12,7 @@ func MapForTest(kind string, event []byte) (platform.Inbound, bool) {
 	if err != nil {
 		return platform.Inbound{}, false
 	}
-	m := mapper{bot: "ou_bot", commands: map[string]bool{"stop": true}}
+	m := mapper{bot: "ou_bot", commands: []string{"stop"}}
 	if r.Message.Recalled {
 		return m.recalled(r.Message), true
 	}

@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -22,48 +18,24 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Options of a [Platform]. AppID and AppSecret are required, and AccessStore unless Access is open.
 type Options struct {
+	// BotOptions has drafts that are [DraftsCard], or [DraftsOff] (the default).
+	platform.BotOptions
+
 	AppID string
 	// AppSecret returns the app's secret. It is called for each use, and its result is never stored
 	// or printed.
 	AppSecret func() string
-	// Account distinguishes several apps of one host. It is empty if there is only one.
-	Account string
-	// BaseURL is the root of the open platform.
-	BaseURL string
-	Access  string
 	// Groups are rules by chat id; * applies to all other groups.
 	Groups map[string]platform.Group
 	// Rates are the limits to respect.
 	Rates platform.Rates
-	// Egress is tool (the default) or direct.
-	Egress string
-	// Drafts is card, or off (the default).
-	Drafts string
 	// Administered: administrators of groups may make decisions there, so the app needs the scope
 	// to list them.
 	Administered bool
-	// Commands are the names of the host's commands, without the slash; other words with a slash
-	// are text. Nil means the usual commands.
-	Commands []string
-	// HTTPClient replaces the transport of calls. Redirects are never followed.
-	HTTPClient  *http.Client
-	Logger      *slog.Logger
-	Registry    prometheus.Registerer
-	AccessStore platform.AccessStore
-	// Language returns the language chosen for a chat, for the answers to commands: en, zh, or
-	// empty for that of the service. Nil means that no language was chosen anywhere.
-	Language func(messages.ChatKey) string
-	// Decide submits the decisions that people make by buttons to the core. If nil, there are no
-	// buttons.
-	Decide platform.Decide
-	// StateDir is a folder for this app alone, created when needed. It stores messages that their
-	// chats do not accept. If empty, the service has to redeliver such messages.
-	StateDir string
 	// Webhook receives events that the service posts; nil means the long connection.
 	Webhook *Webhook
 	// Patience is how long a chat may refuse a message before it is set aside. The default is 1 s,
@@ -73,7 +45,6 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// PingEvery is the interval of pings on the long connection; 15 s by default.
 	PingEvery time.Duration
-	Now       func() time.Time
 }
 
 // Platform is one app. It is safe for concurrent use; Receive may run once at a time.
@@ -83,7 +54,6 @@ type Platform struct {
 	client    *api.Client
 	markup    *markup.Renderer
 	me        atomic.Pointer[identity]
-	commands  map[string]bool
 	admission *botkit.Admission
 	names     *people.Names
 	life      *botkit.Lifecycle
@@ -122,19 +92,16 @@ func New(o Options) (*Platform, error) {
 		return nil, errors.New("feishu: no app id or no app secret")
 	}
 	o = o.withDefaults()
-	base, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
-	if err != nil || base.Host == "" {
-		return nil, errors.New("feishu: the base URL is not a URL")
+	base, err := o.Root()
+	if err != nil {
+		return nil, fmt.Errorf("feishu: %w", err)
 	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	name := "feishu"
-	if o.Account != "" {
-		name += "@" + o.Account
-	}
+	name := o.Name("feishu")
 	p := &Platform{
-		opts: o, name: name, client: api.New(base, o.AppID, o.AppSecret, o.Now, o.HTTPClient), markup: markup.New(), commands: map[string]bool{},
+		opts: o, name: name, client: api.New(base, o.AppID, o.AppSecret, o.Now, o.HTTPClient), markup: markup.New(),
 		say: wordsFor(base.Host), ours: recent.New[string, bool](maxOurs), cards: recent.New[string, *card](maxCards), streams: streams{known: recent.New[string, *stream](maxStreams)}, metrics: newMetrics(o.Registry, name), log: o.Logger.With("component", "feishu", "platform", name),
 	}
 	p.names = people.New(p.askName, o.Now, func(err error) {
@@ -142,24 +109,12 @@ func New(o Options) (*Platform, error) {
 	})
 	p.life = botkit.NewLifecycle(p.log)
 	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Listed: o.Groups}, o.AccessStore, o.Now, p.log)
-	for _, c := range o.Commands {
-		p.commands[c] = true
-	}
 	return p, nil
 }
 
 func (o Options) withDefaults() Options {
-	o.BaseURL = cmp.Or(o.BaseURL, defaultBaseURL)
-	o.Access = cmp.Or(o.Access, platform.AccessPaired)
-	o.Drafts = cmp.Or(o.Drafts, DraftsOff)
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.BotOptions = o.WithDefaults(defaultBaseURL, DraftsOff)
 	o.Patience, o.PingEvery = cmp.Or(o.Patience, defaultPatience), cmp.Or(o.PingEvery, defaultPing)
-	if o.Commands == nil {
-		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	return o
 }
 

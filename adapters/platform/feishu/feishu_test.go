@@ -50,10 +50,13 @@ func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	o := feishu.Options{
-		AppID: feishutest.App, AppSecret: b.api.Secret, BaseURL: b.api.URL(), Access: platform.AccessOpen, StateDir: t.TempDir(),
+		BotOptions: platform.BotOptions{
+			BaseURL: b.api.URL(), Access: platform.AccessOpen, StateDir: t.TempDir(), Now: b.api.Now, HTTPClient: &http.Client{Transport: transport},
+			Commands: []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"},
+			Logger:   slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		},
+		AppID: feishutest.App, AppSecret: b.api.Secret, PingEvery: time.Second,
 		Rates: platform.Rates{PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second}},
-		Now:   b.api.Now, PingEvery: time.Second, HTTPClient: &http.Client{Transport: transport},
-		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if !link {
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

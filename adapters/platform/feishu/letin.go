@@ -43,7 +43,7 @@ func (p *Platform) readAgain(ctx context.Context, raw json.RawMessage) (platform
 	if err != nil || me == nil {
 		return platform.Inbound{}, false
 	}
-	in := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}.inbound(event).in
+	in := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.opts.Commands}.inbound(event).in
 	if event.Message.Kind == kindForwards && event.Message.Forwards == nil {
 		if event.Message.Forwards, err = p.forwards(ctx, event.Message.ID); err != nil {
 			return platform.Inbound{}, false

@@ -23,7 +23,7 @@ type mapped struct {
 type mapper struct {
 	account  string
 	bot      string // open id
-	commands map[string]bool
+	commands []string
 }
 
 func (m mapper) inbound(r received) mapped {
@@ -52,7 +52,7 @@ func (m mapper) inbound(r received) mapped {
 	// The host answers an unknown command if it is addressed to this bot. In a group it may be
 	// meant for another bot.
 	turned := (f.Private() || f.Addressed != botkit.AddressedNot) && !c.forwarded
-	if name, bot, args, ok := botkit.ParseCommand(c.text); ok && bot == "" && msg.Kind == "text" && (m.commands[name] || turned) {
+	if name, bot, args, ok := botkit.ParseCommand(c.text); ok && bot == "" && msg.Kind == "text" && (slices.Contains(m.commands, name) || turned) {
 		in.Kind, in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	}
 	return mapped{in: in, facts: f}

@@ -1,6 +1,10 @@
 package feishu
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
 
 func TestBotLink(t *testing.T) {
 	for base, want := range map[string]string{
@@ -9,7 +13,7 @@ func TestBotLink(t *testing.T) {
 		"https://open.example":       "",
 		"http://127.0.0.1:1":         "",
 	} {
-		p := &Platform{opts: Options{AppID: "cli_1", BaseURL: base}}
+		p := &Platform{opts: Options{AppID: "cli_1", BotOptions: platform.BotOptions{BaseURL: base}}}
 		if name, link := p.Bot(); name != "" || link != "" {
 			t.Errorf("%s: %q and %q before the service answered", base, name, link)
 		}

@@ -19,10 +19,7 @@ func wordsFor(host string) notices.Words {
 // wordsOf returns the texts for a chat: in the language chosen there, or else in that of the
 // reader, or else in that of the service.
 func (p *Platform) wordsOf(chat messages.ChatKey, language string) notices.Words {
-	if p.opts.Language != nil {
-		language = cmp.Or(p.opts.Language(chat), language)
-	}
-	return wordsIn(language, p.say)
+	return wordsIn(cmp.Or(p.opts.Language(chat), language), p.say)
 }
 
 // wordsIn returns the texts in a language, or else otherwise.

@@ -66,7 +66,7 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 	name, args, _ := strings.Cut(o.Order, " ")
 	kind, chat, _ := strings.Cut(o.Place, " ")
 	if e.Context.Chat == "" || chat != e.Context.Chat || len(e.Context.Chat) > maxID || e.Operator.OpenID == "" || env.Header.ID == "" ||
-		len(o.Order) > messages.MaxOrder || !r.p.commands[name] {
+		len(o.Order) > messages.MaxOrder || !slices.Contains(r.p.opts.Commands, name) {
 		return toast(botkit.ToneError, say.UnknownRequest), true
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)

@@ -125,7 +125,7 @@ func (p *Platform) arrival(ctx context.Context, event received) (_ arrival, err 
 	if me == nil {
 		me = &identity{}
 	}
-	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}
+	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.opts.Commands}
 	if msg.Recalled {
 		return arrival{Event: event, In: m.recalled(*msg)}, nil
 	}

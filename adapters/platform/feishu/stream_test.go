@@ -28,8 +28,10 @@ func bubble(t *testing.T) (*feishutest.API, *feishu.Platform) {
 func botOf(t *testing.T, api *feishutest.API) *feishu.Platform {
 	t.Helper()
 	bot, err := feishu.New(feishu.Options{
-		AppID: feishutest.App, AppSecret: api.Secret, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen,
-		Drafts: feishu.DraftsCard, Now: api.Now,
+		BotOptions: platform.BotOptions{
+			BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen, Drafts: feishu.DraftsCard, Now: api.Now,
+		},
+		AppID: feishutest.App, AppSecret: api.Secret,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 		}
 	}
 	language := m.language
-	if p.opts.Language != nil && (in.Kind == platform.KindCommand || private && f.Role == platform.RoleOwner) {
+	if in.Kind == platform.KindCommand || private && f.Role == platform.RoleOwner {
 		language = cmp.Or(p.opts.Language(in.ChatKey), language)
 	}
 	say := wordsFor(language, p.at(in.Chat.ID))

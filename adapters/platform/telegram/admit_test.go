@@ -224,9 +224,9 @@ func TestNewRefuses(t *testing.T) {
 		{"no token", telegram.Options{}, "no bot token"},
 		{"blank token", telegram.Options{Token: func() string { return " \n" }}, "no bot token"},
 		{"no store", telegram.Options{Token: token}, "needs a store"},
-		{"access", telegram.Options{Token: token, Access: "all"}, `"all"`},
-		{"groups", telegram.Options{Token: token, Access: "open", Groups: "some"}, `"some"`},
-		{"base", telegram.Options{Token: token, Access: "open", BaseURL: "::"}, "base URL"},
+		{"access", telegram.Options{Token: token, BotOptions: platform.BotOptions{Access: "all"}}, `"all"`},
+		{"groups", telegram.Options{Token: token, Groups: "some", BotOptions: platform.BotOptions{Access: "open"}}, `"some"`},
+		{"base", telegram.Options{Token: token, BotOptions: platform.BotOptions{Access: "open", BaseURL: "::"}}, "base URL"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -70,16 +70,22 @@ type callError = httpcall.Error
 // call posts a request and decodes the result. Its errors are *apiError and *callError, and never
 // contain the token.
 func call[T any](ctx context.Context, c *client, method string, params any) (T, error) {
-	var r reply[T]
+	var none T
 	body, err := json.Marshal(params)
 	if err != nil {
-		return r.Result, &callError{Call: method, Err: err}
+		return none, &callError{Call: method, Err: err}
 	}
 	req, err := c.request(ctx, http.MethodPost, "/bot", method, bytes.NewReader(body))
 	if err != nil {
-		return r.Result, &callError{Call: method, Err: err}
+		return none, &callError{Call: method, Err: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
+	return answered[T](c, req, method)
+}
+
+// answered sends a request and decodes the result. Its errors are those of call.
+func answered[T any](c *client, req *http.Request, method string) (T, error) {
+	var r reply[T]
 	answer, err := httpcall.Do(c.http, req, method, c.secret(), maxAnswer)
 	if err != nil {
 		return r.Result, err
@@ -88,6 +94,8 @@ func call[T any](ctx context.Context, c *client, method string, params any) (T, 
 	switch {
 	case decodeErr == nil && r.OK:
 		return r.Result, nil
+	case answer.Status == http.StatusRequestEntityTooLarge: // also as an error page of a proxy
+		return r.Result, &apiError{Method: method, Code: answer.Status, Description: errTooLarge.Error()}
 	case r.Code != 0: // also if a field of the refusal could not be decoded
 		return r.Result, &apiError{
 			Method: method, Code: r.Code, Description: c.scrub(r.Description),

@@ -80,7 +80,7 @@ func TestDraftsSetting(t *testing.T) {
 			t.Errorf("%q: %v, want %v", mode, got, want)
 		}
 	}
-	_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Access: "open", Drafts: "often"})
+	_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BotOptions: platform.BotOptions{Access: "open", Drafts: "often"}})
 	if err == nil {
 		t.Error("any word is taken")
 	}

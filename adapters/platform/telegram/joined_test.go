@@ -11,7 +11,7 @@ import (
 
 // The meanings of my_chat_member updates: the bot was added, it was removed, or nothing.
 func TestMembership(t *testing.T) {
-	p, err := New(Options{Token: func() string { return "1:x" }, Access: platform.AccessOpen})
+	p, err := New(Options{Token: func() string { return "1:x" }, BotOptions: platform.BotOptions{Access: platform.AccessOpen}})
 	if err != nil {
 		t.Fatal(err)
 	}

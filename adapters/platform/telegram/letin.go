@@ -66,11 +66,8 @@ func (p *Platform) owe(ctx context.Context) {
 // wordsOf returns the texts for a chat: in the language chosen there, or else in that of a person's
 // client.
 func (p *Platform) wordsOf(chat messages.ChatKey, language string) words {
-	if p.opts.Language != nil {
-		language = cmp.Or(p.opts.Language(chat), language)
-	}
 	to, _ := chat.Address()
-	return wordsFor(language, p.at(to.Chat))
+	return wordsFor(cmp.Or(p.opts.Language(chat), language), p.at(to.Chat))
 }
 
 // keyOf returns the key of the chat that contains a message with buttons.
@@ -84,7 +81,7 @@ func (p *Platform) readAgain(_ context.Context, raw json.RawMessage) (platform.I
 	if json.Unmarshal(raw, &u) != nil || u.Message == nil {
 		return platform.Inbound{}, false
 	}
-	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands, origin: p.moves.origin}
+	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.opts.Commands, origin: p.moves.origin}
 	x, ok := m.inbound(u)
 	return x.in, ok
 }

@@ -27,7 +27,7 @@ type mapped struct {
 type mapper struct {
 	account  string
 	me       models.User // the bot
-	commands map[string]bool
+	commands []string
 	// origin returns the id from which a chat's key is made. If nil, that is the chat's own id.
 	origin func(chat string) string
 }
@@ -118,7 +118,7 @@ func (m mapper) command(out *mapped, text string, edit bool) {
 	// The host answers an unknown command if it is addressed to this bot. In a group it may be
 	// meant for another bot.
 	turned := out.facts.Private() || out.facts.Addressed != botkit.AddressedNot
-	if m.commands[name] || turned && !out.in.Forwarded {
+	if slices.Contains(m.commands, name) || turned && !out.in.Forwarded {
 		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: m.withoutLastMention(args)}
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func testMapper() mapper {
-	return mapper{me: models.User{ID: 9, Username: "Sample_Bot"}, commands: map[string]bool{"stop": true, "start": true, "new": true}}
+	return mapper{me: models.User{ID: 9, Username: "Sample_Bot"}, commands: []string{"stop", "start", "new"}}
 }
 
 // mapJSON maps a message. It gets an id, a date and a chat if it has none.

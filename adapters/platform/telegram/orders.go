@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -28,14 +29,14 @@ func withOrder(rows [][]button, a messages.Ask, sameRow bool) [][]button {
 func (p *Platform) giveOrder(ctx context.Context, c callback, say words) {
 	me := p.me.Load()
 	name, args, _ := strings.Cut(strings.TrimPrefix(c.Data, pressOrder), " ")
-	if me == nil || !p.commands[name] {
+	if me == nil || !slices.Contains(p.opts.Commands, name) {
 		p.toast(ctx, c, say.UnknownRequest, true)
 		return
 	}
 	msg := c.Message.Message
 	msg.From, msg.SenderChat, msg.ReplyTo, msg.Date = c.From, nil, nil, p.opts.Now().Unix()
 	msg.Text, msg.Entities, msg.Caption, msg.Rich, msg.ForwardOrigin, msg.ViaBot, msg.Media = "/"+name, nil, "", "", nil, nil, wire.Media{}
-	m := mapper{account: p.opts.Account, me: *me, commands: p.commands, origin: p.moves.origin}
+	m := mapper{account: p.opts.Account, me: *me, commands: p.opts.Commands, origin: p.moves.origin}
 	x := m.message(&msg, false)
 	x.in.IngressID = "button-" + c.ID
 	x.in.TurnID = "u:" + string(x.in.ChatKey) + ":" + x.in.IngressID

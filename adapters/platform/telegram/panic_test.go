@@ -24,7 +24,7 @@ func (touchy) GroupAllowed(string, string) bool { return true }
 
 // A panic about one update loses only that update; those before and after it arrive.
 func TestRL16MapperPanics(t *testing.T) {
-	p, err := New(Options{Token: func() string { return "1:a" }, AccessStore: touchy{}, BaseURL: "http://127.0.0.1:1"})
+	p, err := New(Options{Token: func() string { return "1:a" }, BotOptions: platform.BotOptions{AccessStore: touchy{}, BaseURL: "http://127.0.0.1:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
 
 // arrivals maps updates and applies the gate to them.
 func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
-	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands, origin: p.moves.origin}
+	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.opts.Commands, origin: p.moves.origin}
 	batch := make([]arrival, 0, len(updates))
 	for _, u := range updates {
 		p.moves.learnFrom(u.Message)

@@ -41,7 +41,7 @@ func TestProxy(t *testing.T) {
 	if asked.Load() < 4 {
 		t.Errorf("%d requests went through the proxy", asked.Load())
 	}
-	_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Access: "open", Proxy: "nowhere"})
+	_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Proxy: "nowhere", BotOptions: platform.BotOptions{Access: "open"}})
 	if err == nil {
 		t.Error("any word is taken for a proxy")
 	}

@@ -287,7 +287,7 @@ func BenchmarkSend(b *testing.B) {
 	}))
 	defer server.Close()
 	b.Run("json", func(b *testing.B) {
-		p, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BaseURL: server.URL, Access: platform.AccessOpen})
+		p, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BotOptions: platform.BotOptions{BaseURL: server.URL, Access: platform.AccessOpen}})
 		if err != nil {
 			b.Fatal(err)
 		}

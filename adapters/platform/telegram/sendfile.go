@@ -3,22 +3,19 @@ package telegram
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 const (
-	// uploadTimeout bounds an upload in addition to the caller's context.
-	uploadTimeout = 5 * time.Minute
 	// maxUpload is the maximum size of a file that the service accepts from a bot, and maxOwnUpload
 	// that of a self-hosted Bot API server, in bytes.
 	maxUpload    = 50 << 20
@@ -29,10 +26,10 @@ var errTooLarge = errors.New("the file is larger than the service takes of a bot
 
 // sendFile sends an attachment with its caption.
 func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platform.Part) (int64, error) {
-	send := func(caption string, mode models.ParseMode) (*models.Message, error) {
+	send := func(caption string, mode models.ParseMode) (sentMessage, error) {
 		file, done, err := p.open(*part.Attachment)
 		if err != nil {
-			return nil, &platform.Error{Reason: platform.SendRefused, Err: err}
+			return sentMessage{}, &platform.Error{Reason: platform.SendRefused, Err: err}
 		}
 		defer done()
 		return p.upload(ctx, to, part, file, caption, mode)
@@ -62,7 +59,7 @@ func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platfo
 	if err != nil {
 		return 0, sendError(err)
 	}
-	return int64(sent.ID), nil
+	return sent.ID, nil
 }
 
 // isNoPhoto reports that the service cannot display a picture: it accepts up to 10 MB, at most
@@ -98,35 +95,35 @@ func (p *Platform) open(a platform.Attachment) (models.InputFile, func(), error)
 }
 
 // upload calls the method for the attachment's kind.
-func (p *Platform) upload(ctx context.Context, to platform.Target, part platform.Part, file models.InputFile, caption string, mode models.ParseMode) (*models.Message, error) {
+func (p *Platform) upload(ctx context.Context, to platform.Target, part platform.Part, file models.InputFile, caption string, mode models.ParseMode) (sentMessage, error) {
 	out, err := p.address(to)
 	if err != nil {
-		return nil, err
+		return sentMessage{}, err
 	}
-	ctx, progress := httpcall.Traced(ctx)
-	b, err := p.library()
+	u := &uploading{client: p.client}
+	b, err := bot.New(p.client.secret(), bot.WithSkipGetMe(), bot.WithServerURL(strings.TrimRight(p.opts.BaseURL, "/")), bot.WithHTTPClient(0, u),
+		bot.WithErrorsHandler(func(err error) { p.log.Debug("upload", "error", p.client.bare(err)) }))
 	if err != nil {
-		return nil, err
+		return sentMessage{}, &callError{Call: "upload", Err: p.client.bare(err)}
 	}
 	chat, thread := chatID(out), int(out.Thread)
 	reply := replyTo(part.ReplyTo)
-	var m *models.Message
 	switch part.Attachment.Kind {
 	case "photo":
-		m, err = b.SendPhoto(ctx, &bot.SendPhotoParams{ChatID: chat, MessageThreadID: thread, Photo: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+		_, err = b.SendPhoto(ctx, &bot.SendPhotoParams{ChatID: chat, MessageThreadID: thread, Photo: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	case "voice":
-		m, err = b.SendVoice(ctx, &bot.SendVoiceParams{ChatID: chat, MessageThreadID: thread, Voice: file, Duration: voiceSeconds(*part.Attachment), Caption: caption, ParseMode: mode, ReplyParameters: reply})
+		_, err = b.SendVoice(ctx, &bot.SendVoiceParams{ChatID: chat, MessageThreadID: thread, Voice: file, Duration: voiceSeconds(*part.Attachment), Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	case "audio":
-		m, err = b.SendAudio(ctx, &bot.SendAudioParams{ChatID: chat, MessageThreadID: thread, Audio: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+		_, err = b.SendAudio(ctx, &bot.SendAudioParams{ChatID: chat, MessageThreadID: thread, Audio: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	case "video":
-		m, err = b.SendVideo(ctx, &bot.SendVideoParams{ChatID: chat, MessageThreadID: thread, Video: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+		_, err = b.SendVideo(ctx, &bot.SendVideoParams{ChatID: chat, MessageThreadID: thread, Video: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	default:
-		m, err = b.SendDocument(ctx, &bot.SendDocumentParams{ChatID: chat, MessageThreadID: thread, Document: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+		_, err = b.SendDocument(ctx, &bot.SendDocumentParams{ChatID: chat, MessageThreadID: thread, Document: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	}
-	if err != nil {
-		return nil, p.libraryError(err, progress)
+	if u.err == nil && err != nil { // the library made no request
+		return sentMessage{}, &callError{Call: "upload", Err: p.client.bare(err)}
 	}
-	return m, nil
+	return u.sent, u.err
 }
 
 func chatID(out outgoing) any {
@@ -136,41 +133,19 @@ func chatID(out outgoing) any {
 	return strings.Trim(string(out.Chat), `"`)
 }
 
-func (p *Platform) library() (*bot.Bot, error) {
-	b, err := bot.New(strings.TrimSpace(p.opts.Token()), bot.WithSkipGetMe(), bot.WithServerURL(strings.TrimRight(p.opts.BaseURL, "/")),
-		bot.WithHTTPClient(uploadTimeout, p.client.http), bot.WithErrorsHandler(func(err error) {
-			p.log.Debug("upload", "error", p.client.bare(err))
-		}))
-	if err != nil {
-		return nil, &callError{Call: "upload", Err: p.client.bare(err)}
-	}
-	return b, nil
+// uploading lets the library make the form of an upload, and reads the answer like that of any other
+// call. The library itself would decode the whole message.
+type uploading struct {
+	*client
+
+	sent sentMessage
+	err  error
 }
 
-// libraryError converts an error of the library to our own types.
-func (p *Platform) libraryError(err error, how *httpcall.Progress) error {
-	refused := &apiError{Method: "upload", Description: p.client.scrub(err.Error())}
-	rate, isRate := errors.AsType[*bot.TooManyRequestsError](err)
-	moved, isMoved := errors.AsType[*bot.MigrateError](err)
-	switch {
-	case isRate:
-		refused.Code, refused.RetryAfter = http.StatusTooManyRequests, time.Duration(rate.RetryAfter)*time.Second
-	case isMoved:
-		refused.Code, refused.MigrateTo = http.StatusBadRequest, int64(moved.MigrateToChatID)
-	case errors.Is(err, bot.ErrorBadRequest):
-		refused.Code = http.StatusBadRequest
-	case errors.Is(err, bot.ErrorForbidden):
-		refused.Code = http.StatusForbidden
-	case errors.Is(err, bot.ErrorUnauthorized):
-		refused.Code = http.StatusUnauthorized
-	case errors.Is(err, bot.ErrorNotFound):
-		refused.Code = http.StatusNotFound
-	case strings.Contains(err.Error(), "Request Entity Too Large"): // as JSON, or as an error page of a proxy
-		refused.Code, refused.Description = http.StatusRequestEntityTooLarge, errTooLarge.Error()
-	case strings.HasPrefix(err.Error(), "error response from telegram"):
-		refused.Code = http.StatusInternalServerError
-	default:
-		return &callError{Call: "upload", Sent: how.Sent(), Err: p.client.bare(err)}
+// Do implements [bot.HttpClient].
+func (u *uploading) Do(req *http.Request) (*http.Response, error) {
+	if u.sent, u.err = answered[sentMessage](u.client, req, "upload"); u.err != nil {
+		return nil, u.err
 	}
-	return refused
+	return &http.Response{Body: io.NopCloser(strings.NewReader(`{"ok":true,"result":{}}`))}, nil
 }

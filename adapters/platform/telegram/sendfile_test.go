@@ -169,3 +169,23 @@ func TestButtonsBesideAFile(t *testing.T) {
 		t.Errorf("people see %+v", got)
 	}
 }
+
+// news is a service whose answers have content that the library does not know.
+type news struct{}
+
+func (news) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return nil, err
+	}
+	answer := `{"ok":true,"result":{"message_id":7,"date":1700000000,"chat":{"id":77,"type":"private"},"photo":"of a new kind"}}`
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+}
+
+// A file that was sent is not sent again because its answer has content of a new kind.
+func TestAnswersWithNewContent(t *testing.T) {
+	b := newBench(t, func(o *telegram.Options) { o.HTTPClient = &http.Client{Transport: news{}} })
+	part := platform.Part{Attachment: &platform.Attachment{Path: picture(t, 40, 30), Kind: "photo"}}
+	if made, err := b.bot.Send(t.Context(), target(private, 0), part); err != nil || made.ID != "7" {
+		t.Errorf("got %+v, %v", made, err)
+	}
+}

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-telegram/bot/models"
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
@@ -24,58 +21,34 @@ import (
 
 // Options of a [Platform]. Only Token is required, and AccessStore unless Access is open.
 type Options struct {
+	// BotOptions has drafts that are [DraftsEdit], [DraftsDraft] or [DraftsOff].
+	platform.BotOptions
+
 	// Token returns the bot's token. It is called for each use, and its result is never stored or
 	// printed.
-	Token func() string
-	// Account distinguishes several bots of one host. It is empty if there is only one.
-	Account string
-	// BaseURL is the root of the Bot API.
-	BaseURL string
-	Access  string
-	Groups  string
+	Token  func() string
+	Groups string
 	// FollowUp is how long somebody who talked with the bot in a group may continue without naming
 	// it, with messages that read like a continuation; 0 disables this. It is not kept across
 	// restarts.
 	FollowUp time.Duration
 	// RateLimit "off" removes the limits.
 	RateLimit string
-	// Egress is tool (the default) or direct.
-	Egress string
-	// Drafts is [DraftsEdit], [DraftsDraft] or [DraftsOff].
-	Drafts string
 	// RichMessages sends formatted texts as rich messages, with headings, lists and tables, if the
 	// server supports these.
 	RichMessages bool
 	// Reactions marks people's messages with their outcome.
 	Reactions bool
-	// Commands are the names of the host's commands, without the slash; other words with a slash
-	// are text. Nil means the usual commands.
-	Commands []string
 	// Menu are the commands that the service lists to people. If nil, the service's list is
 	// unchanged.
 	Menu []platform.MenuEntry
 	// Proxy is the proxy for the Bot API. If empty, the environment decides.
 	Proxy string
-	// HTTPClient replaces the transport. Redirects are never followed.
-	HTTPClient  *http.Client
-	Logger      *slog.Logger
-	Registry    prometheus.Registerer
-	AccessStore platform.AccessStore
-	// Language returns the language chosen for a chat, for the answers to commands: en, zh, or
-	// empty for that of the sender's client. Nil means that no language was chosen anywhere.
-	Language func(messages.ChatKey) string
-	// Decide submits the decisions that people make by buttons to the core. If nil, there are no
-	// buttons.
-	Decide platform.Decide
-	// StateDir is a folder for this bot alone, created when needed. It stores messages that their
-	// chats do not accept. If empty, such messages block all later ones.
-	StateDir string
 	// Webhook makes the service push updates; nil means polling.
 	Webhook *Webhook
 	// PollTimeout is how long a poll waits for updates. The default is 3 s, so that a connection
 	// that broke silently is noticed soon.
 	PollTimeout time.Duration
-	Now         func() time.Time
 }
 
 // Platform is one bot. It is safe for concurrent use; Receive may run once at a time.
@@ -85,7 +58,6 @@ type Platform struct {
 	client    *client
 	markup    *markup.Renderer
 	me        atomic.Pointer[models.User] // the bot's own account
-	commands  map[string]bool
 	admission *botkit.Admission
 	follows   *recent.Times // who talked with the bot in which group
 	versions  *wire.Versions
@@ -126,9 +98,9 @@ func New(o Options) (*Platform, error) {
 		return nil, errors.New("telegram: no bot token")
 	}
 	o = o.withDefaults()
-	base, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
-	if err != nil || base.Host == "" {
-		return nil, errors.New("telegram: the base URL is not a URL")
+	base, err := o.Root()
+	if err != nil {
+		return nil, fmt.Errorf("telegram: %w", err)
 	}
 	if err := o.check(); err != nil {
 		return nil, err
@@ -137,36 +109,21 @@ func New(o Options) (*Platform, error) {
 	if err != nil || o.Proxy != "" && proxy.Host == "" {
 		return nil, errors.New("telegram: the address of the proxy is not a URL with a host")
 	}
-	name := "telegram"
-	if o.Account != "" {
-		name += "@" + o.Account
-	}
+	name := o.Name("telegram")
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
-		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: recent.NewTimes(maxFollows, o.FollowUp, o.Now), metrics: newMetrics(o.Registry, name), log: o.Logger.With("component", "telegram", "platform", name),
+		presses: make(chan struct{}, maxPresses), follows: recent.NewTimes(maxFollows, o.FollowUp, o.Now), metrics: newMetrics(o.Registry, name), log: o.Logger.With("component", "telegram", "platform", name),
 	}
 	p.life = botkit.NewLifecycle(p.log)
 	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Groups: o.Groups}, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), wire.NewVersions()
-	for _, c := range o.Commands {
-		p.commands[c] = true
-	}
 	return p, nil
 }
 
 func (o Options) withDefaults() Options {
-	o.BaseURL = cmp.Or(o.BaseURL, defaultBaseURL)
-	o.Access, o.Groups = cmp.Or(o.Access, platform.AccessPaired), cmp.Or(o.Groups, platform.GroupsMention)
-	o.Drafts = cmp.Or(o.Drafts, DraftsEdit)
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.PollTimeout = cmp.Or(o.PollTimeout, defaultPollTimeout)
-	if o.Commands == nil {
-		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow", "activation"}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.BotOptions = o.WithDefaults(defaultBaseURL, DraftsEdit)
+	o.Groups, o.PollTimeout = cmp.Or(o.Groups, platform.GroupsMention), cmp.Or(o.PollTimeout, defaultPollTimeout)
 	return o
 }
 

@@ -45,9 +45,12 @@ func newBench(t *testing.T, set func(*telegram.Options)) *bench {
 	b.api.AddChat(telegramtest.Chat{ID: group, Type: "supergroup", Title: "Group"})
 	b.api.AddChat(telegramtest.Chat{ID: forum, Type: "supergroup", Title: "Forum", Forum: true, Topics: []int64{5}})
 	o := telegram.Options{
-		Token: b.api.Token, BaseURL: b.api.URL(), Access: platform.AccessOpen,
-		HTTPClient: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
-		Logger:     slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		BotOptions: platform.BotOptions{
+			BaseURL: b.api.URL(), Access: platform.AccessOpen, HTTPClient: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
+			Commands: []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow", "activation"},
+			Logger:   slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		},
+		Token: b.api.Token,
 	}
 	if set != nil {
 		set(&o)

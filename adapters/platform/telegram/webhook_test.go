@@ -264,7 +264,7 @@ func TestWebhookOptions(t *testing.T) {
 		{"secret", telegram.Webhook{URL: "https://bot.example/", Listener: l, Secret: func() string { return "with space CANARY" }}, "secret"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Access: platform.AccessOpen, Webhook: &c.hook})
+			_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Webhook: &c.hook, BotOptions: platform.BotOptions{Access: platform.AccessOpen}})
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "CANARY") {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -281,8 +281,10 @@ func FuzzWebhookBody(f *testing.F) {
 	pipe := faketest.NewPipe(f)
 	api := telegramtest.NewAPIInProcess(f)
 	bot, err := telegram.New(telegram.Options{
-		Token: api.Token, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen, Groups: platform.GroupsAll,
-		Webhook: &telegram.Webhook{URL: "https://bot.example/", Listener: pipe},
+		BotOptions: platform.BotOptions{
+			BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen,
+		},
+		Token: api.Token, Groups: platform.GroupsAll, Webhook: &telegram.Webhook{URL: "https://bot.example/", Listener: pipe},
 	})
 	if err != nil {
 		f.Fatal(err)

@@ -251,9 +251,7 @@ func (w *world) outcomes(t *testing.T) map[string]string {
 			for _, p := range m.Parts {
 				if r, ok := p.(modelmessage.ToolResult); ok {
 					out[r.ToolCallID] = r.Output.Text + string(r.Output.JSON)
-					if r.Output.Reason != nil {
-						out[r.ToolCallID] += *r.Output.Reason
-					}
+					out[r.ToolCallID] += r.Output.Reason.Value
 				}
 			}
 		}

@@ -65,10 +65,7 @@ func runWhatIsSaid(req model.Request) []model.Event {
 		call := modeltest.Call{ID: fmt.Sprintf("call_%d", len(req.Messages)), Name: name, Input: string(doc)}
 		return append(modeltest.CallEvents(call), modeltest.Finish("tool-calls"))
 	case modelmessage.ToolResult:
-		text := p.Output.Text + string(p.Output.JSON)
-		if p.Output.Reason != nil {
-			text += *p.Output.Reason
-		}
+		text := p.Output.Text + string(p.Output.JSON) + p.Output.Reason.Value
 		return say("Came of it: " + text)
 	case modelmessage.ToolCall, modelmessage.Reasoning, modelmessage.File, modelmessage.Image, modelmessage.ApprovalRequest, modelmessage.ApprovalResponse:
 	}

@@ -74,8 +74,8 @@ func (s *scene) showFile(f modelmessage.File) string {
 		return "lost file"
 	}
 	called := ""
-	if f.Filename != nil {
-		called = " " + *f.Filename
+	if f.Filename.Set {
+		called = " " + f.Filename.Value
 	}
 	if cfg, kind, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
 		return fmt.Sprintf("<%s%s %dx%d>", kind, called, cfg.Width, cfg.Height)

@@ -115,9 +115,11 @@ func (h *Host) botPlatforms(ctx context.Context, d platforms.Descriptor) ([]plat
 		return nil, err
 	}
 	bots, err := d.Open(ctx, platforms.Env{
-		Settings: h.opts.Settings.Settings, State: h.opts.State, Egress: egress,
-		Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.commands().Menu(),
-		Access: h.access, Language: h.preferences.Language, Logger: h.opts.Logger, Registry: h.registry,
+		Settings: h.opts.Settings.Settings, State: h.opts.State, Menu: h.commands().Menu(),
+		Bots: platform.BotOptions{
+			Egress: egress, Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled),
+			AccessStore: h.access, Language: h.preferences.Language, Logger: h.opts.Logger, Registry: h.registry,
+		},
 		Listen: func(ctx context.Context, address, other string) (net.Listener, error) {
 			return h.listenHook(ctx, d.Label, d.Name, address, other)
 		},

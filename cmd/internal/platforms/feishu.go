@@ -47,12 +47,13 @@ func openFeishu(ctx context.Context, env Env) ([]Bot, error) {
 	if err != nil {
 		return nil, err
 	}
+	o := feishu.Options{
+		BotOptions: env.Bots, AppID: s.AppID, AppSecret: s.AppSecret.Reveal, Groups: feishuGroups(s.Groups), Rates: feishuRates(s.RateLimit), Webhook: hook,
+	}
+	o.BaseURL, o.Access, o.Drafts, o.StateDir = s.BaseURL, s.Access, s.Drafts, filepath.Join(env.State, "adapters", feishuName)
 	return []Bot{{Name: feishuName, New: func(decide platform.Decide) (platform.Platform, error) {
-		return feishu.New(feishu.Options{
-			AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: feishuGroups(s.Groups), Rates: feishuRates(s.RateLimit),
-			Egress: env.Egress, Drafts: s.Drafts, Commands: env.Commands, Logger: env.Logger, Registry: env.Registry,
-			AccessStore: env.Access, Language: env.Language, Decide: decide, StateDir: filepath.Join(env.State, "adapters", feishuName), Webhook: hook,
-		})
+		o.Decide = decide
+		return feishu.New(o)
 	}}}, nil
 }
 
@@ -88,7 +89,8 @@ func feishuGroups(set map[string]config.Group) map[string]platform.Group {
 func feishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, error) {
 	s := all.Adapters.Feishu
 	app, err := feishu.New(feishu.Options{
-		AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: platform.AccessOpen, Groups: feishuGroups(s.Groups), Drafts: s.Drafts,
+		BotOptions: platform.BotOptions{BaseURL: s.BaseURL, Access: platform.AccessOpen, Drafts: s.Drafts},
+		AppID:      s.AppID, AppSecret: s.AppSecret.Reveal, Groups: feishuGroups(s.Groups),
 		Administered: slices.Contains(all.Permissions.Exec.Approvers, "platformAdmins"),
 	})
 	if err != nil {

@@ -5,17 +5,13 @@ package platforms
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"slices"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/config"
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Descriptor describes one service.
@@ -57,13 +53,9 @@ type Settings struct {
 type Env struct {
 	Settings config.Settings
 	State    string // the project's state folder
-	Egress   string // how answers are sent: config.EgressTool or config.EgressDirect
-	Commands []string
-	Menu     []platform.MenuEntry
-	Access   platform.AccessStore
-	Language func(messages.ChatKey) string
-	Logger   *slog.Logger
-	Registry prometheus.Registerer
+	// Bots is what the bots of all services get; their settings complete it.
+	Bots platform.BotOptions
+	Menu []platform.MenuEntry
 	// Listen listens for webhooks. Its error proposes the other address.
 	Listen func(ctx context.Context, address, other string) (net.Listener, error)
 }

@@ -59,25 +59,23 @@ func openTelegram(ctx context.Context, env Env) ([]Bot, error) {
 		return nil, err
 	}
 	first := telegram.Options{
-		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Proxy: s.Proxy, Access: s.Access, Groups: s.Groups,
-		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
-		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: env.Egress, Drafts: s.Drafts, Reactions: s.Reactions, RichMessages: s.RichMessages,
-		Commands: env.Commands, Menu: env.Menu, Logger: env.Logger, Registry: env.Registry, AccessStore: env.Access, Language: env.Language,
-		StateDir: filepath.Join(env.State, "adapters", telegramName), Webhook: hook,
+		BotOptions: env.Bots, Token: s.BotToken.Reveal, Proxy: s.Proxy, Groups: s.Groups, FollowUp: time.Duration(s.FollowUpMinutes) * time.Minute,
+		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Reactions: s.Reactions, RichMessages: s.RichMessages, Menu: env.Menu, Webhook: hook,
 	}
-	out := []Bot{telegramBot(telegramName, first)}
+	first.BaseURL, first.Access, first.Drafts = s.BaseURL, s.Access, s.Drafts
+	out := []Bot{telegramBot(env, first)}
 	for _, name := range slices.Sorted(maps.Keys(s.Accounts)) {
 		account, bot := s.Accounts[name], first
 		bot.Account, bot.Token, bot.Webhook = name, account.BotToken.Reveal, nil
 		bot.Access, bot.Groups = cmp.Or(account.Access, bot.Access), cmp.Or(account.Groups, bot.Groups)
-		bot.StateDir = filepath.Join(env.State, "adapters", telegramName+"@"+name)
-		out = append(out, telegramBot(telegramName+"@"+name, bot))
+		out = append(out, telegramBot(env, bot))
 	}
 	return out, nil
 }
 
-func telegramBot(name string, o telegram.Options) Bot {
-	return Bot{Name: name, New: func(decide platform.Decide) (platform.Platform, error) {
+func telegramBot(env Env, o telegram.Options) Bot {
+	o.StateDir = filepath.Join(env.State, "adapters", o.Name(telegramName))
+	return Bot{Name: o.Name(telegramName), New: func(decide platform.Decide) (platform.Platform, error) {
 		o.Decide = decide
 		return telegram.New(o)
 	}}

@@ -89,10 +89,6 @@ func (t *table) method(goType string) string {
 		return "Bool"
 	case "json.RawMessage":
 		return "Raw"
-	case "*string":
-		return "StrPtr"
-	case "*bool":
-		return "BoolPtr"
 	case "Optional[string]":
 		return "Opt"
 	case "Optional[bool]":

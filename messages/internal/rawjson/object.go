@@ -105,20 +105,6 @@ func (w *Writer) Opt(name string, v Optional[string]) {
 	}
 }
 
-// StrPtr writes a string member unless it is nil.
-func (w *Writer) StrPtr(name string, v *string) {
-	if v != nil {
-		w.Str(name, *v)
-	}
-}
-
-// BoolPtr writes a truth value unless it is nil.
-func (w *Writer) BoolPtr(name string, v *bool) {
-	if v != nil {
-		w.Bool(name, *v)
-	}
-}
-
 // Flag writes a truth value if it is present.
 func (w *Writer) Flag(name string, v Optional[bool]) {
 	if v.Set {
@@ -272,22 +258,6 @@ func (r *Reader) Bool(extra *[]Member, k, v []byte, to *bool) {
 	var flag Optional[bool]
 	if r.Flag(extra, k, v, &flag); flag.Set {
 		*to = flag.Value
-	}
-}
-
-// StrPtr reads an optional string; null is kept in extra.
-func (r *Reader) StrPtr(extra *[]Member, k, v []byte, to **string) {
-	var text Optional[string]
-	if r.Opt(extra, k, v, &text); text.Set {
-		*to = &text.Value
-	}
-}
-
-// BoolPtr reads an optional truth value; null is kept in extra.
-func (r *Reader) BoolPtr(extra *[]Member, k, v []byte, to **bool) {
-	var flag Optional[bool]
-	if r.Flag(extra, k, v, &flag); flag.Set {
-		*to = &flag.Value
 	}
 }
 

@@ -21,14 +21,10 @@ type Options struct {
 	URL   string
 	Key   apicall.Secret
 	Model string
-	// Prompter prepares messages; its Sight says which thinking blocks are sent back.
-	Prompter protocol.Prompter
-	// MaxOutputTokens is used for requests without a value. The protocol requires one. OutputLimit is
-	// the most that the model accepts, its thinking included; 0 if that is unknown.
-	MaxOutputTokens, OutputLimit int
-	Members                      []protocol.Member
-	Efforts                      protocol.Efforts
-	Fail                         protocol.Fail
+	// OutputLimit is the most that the model accepts, its thinking included; 0 if that is unknown.
+	OutputLimit int
+
+	protocol.Options
 }
 
 // Protocol implements [protocol.Protocol].

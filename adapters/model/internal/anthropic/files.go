@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -33,8 +34,8 @@ func fileBlock(f *protocol.File) []byte {
 }
 
 func appendTitle(dst []byte, f *protocol.File) []byte {
-	if f.Filename != nil && *f.Filename != "" {
-		dst = protocol.AppendString(protocol.AppendMember(dst, "title"), *f.Filename)
+	if name := f.Filename.Value; name != "" {
+		dst = protocol.AppendString(protocol.AppendMember(dst, "title"), name)
 	}
 	return dst
 }
@@ -63,11 +64,7 @@ func documentsOf(req model.Request) func() []document {
 				if !ok || f.MediaType != "application/pdf" && !strings.HasPrefix(f.MediaType, "text/") {
 					continue
 				}
-				d := document{"file", f.MediaType}
-				if f.Filename != nil && *f.Filename != "" {
-					d.title = *f.Filename
-				}
-				out = append(out, d)
+				out = append(out, document{cmp.Or(f.Filename.Value, "file"), f.MediaType})
 			}
 		}
 		return out

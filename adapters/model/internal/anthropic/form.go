@@ -105,7 +105,7 @@ func (f *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, 
 				w.thoughts = append(w.thoughts, t)
 			}
 		case modelmessage.ToolCall:
-			if part.ProviderExecuted == nil || !*part.ProviderExecuted {
+			if !part.ProviderExecuted.Value {
 				w.calls = append(w.calls, part)
 			}
 		case modelmessage.ToolResult:

@@ -161,12 +161,12 @@ func TestHead(t *testing.T) {
 		want         string
 	}{
 		{"plain", "", Options{}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `}`},
-		{"with a tool", "tool:b", Options{Members: []protocol.Member{{Name: "temperature", Value: []byte("0.5")}}}, `{"model":"claude-test","max_tokens":9,"temperature":0.5,"stream":true,` + tools + `,"tool_choice":{"type":"tool","name":"b"},` + rest + `}`},
+		{"with a tool", "tool:b", Options{Options: protocol.Options{Members: []protocol.Member{{Name: "temperature", Value: []byte("0.5")}}}}, `{"model":"claude-test","max_tokens":9,"temperature":0.5,"stream":true,` + tools + `,"tool_choice":{"type":"tool","name":"b"},` + rest + `}`},
 		{"required", "required", Options{}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"any"},` + rest + `}`},
 		{"none", "none", Options{}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"none"},` + rest + `}`},
-		{"with a budget", "", Options{Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "enabled", Budget: 2048}}}, `{"model":"claude-test","max_tokens":2057,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"enabled","budget_tokens":2048}}`},
-		{"with a budget beyond what the model accepts", "", Options{OutputLimit: 2000, Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "enabled", Budget: 1995}}}, `{"model":"claude-test","max_tokens":2000,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"enabled","budget_tokens":1995}}`},
-		{"with an effort", "", Options{Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "adaptive", Effort: "high"}}}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}}`},
+		{"with a budget", "", Options{Options: protocol.Options{Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "enabled", Budget: 2048}}}}, `{"model":"claude-test","max_tokens":2057,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"enabled","budget_tokens":2048}}`},
+		{"with a budget beyond what the model accepts", "", Options{OutputLimit: 2000, Options: protocol.Options{Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "enabled", Budget: 1995}}}}, `{"model":"claude-test","max_tokens":2000,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"enabled","budget_tokens":1995}}`},
+		{"with an effort", "", Options{Options: protocol.Options{Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "adaptive", Effort: "high"}}}}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			req.ToolChoice = tt.choice
@@ -192,7 +192,7 @@ func TestThinkingWithABudget(t *testing.T) {
 		{"a turn whose thinking was refused", user + `,` + thoughtful + `,` + result, refused, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := Options{Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "enabled", Budget: 1024}}}
+			o := Options{Options: protocol.Options{Efforts: protocol.Efforts{Thinking: protocol.Thinking{Type: "enabled", Budget: 1024}}}}
 			o.Prompter.Sight = tt.sight
 			body := written(t, newProtocol(o), requestOf(t, "["+tt.messages+"]"))
 			if got := strings.Contains(body, `"thinking":{"type":"enabled"`); got != tt.want {

@@ -62,17 +62,13 @@ func (a Address) azure() (resource, deployment string) {
 // Options are how a service is asked.
 type Options struct {
 	Address
-	Prompter protocol.Prompter
+	protocol.Options
+
 	// MaxTokensField names the field that bounds the output; the default is max_tokens.
 	MaxTokensField string
-	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
-	MaxOutputTokens int
-	Members         []protocol.Member
-	Efforts         protocol.Efforts
-	ReasoningTags   []string
+	ReasoningTags  []string
 	// Exact follows the SDK exactly.
 	Exact bool
-	Fail  protocol.Fail
 }
 
 // Protocol implements [protocol.Protocol].

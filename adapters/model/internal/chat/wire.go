@@ -263,12 +263,8 @@ func (e *form) appendPDF(dst []byte, f *protocol.File) ([]byte, error) {
 	if f.Link != "" {
 		return dst, fmt.Errorf("%w: PDF file parts with URLs", protocol.ErrUnsupported)
 	}
-	name := "document.pdf"
-	if f.Filename != nil {
-		name = *f.Filename
-	}
 	dst = append(dst, `{"type":"file","file":{"filename":`...)
-	dst = protocol.AppendString(dst, name)
+	dst = protocol.AppendString(dst, f.Filename.Or("document.pdf"))
 	dst = protocol.AppendString(protocol.AppendMember(dst, "file_data"), f.DataURL("application/pdf"))
 	dst = append(dst, '}')
 	return append(e.appendOptions(dst, f.Options), '}'), nil

@@ -124,16 +124,19 @@ func TestHead(t *testing.T) {
 		{Name: "b", InputSchema: json.RawMessage(`{ "type": "object", "title": "a \" b" }`)}, {Name: "a", Description: "d"},
 	}}
 	s := Options{
-		MaxTokensField: "max_completion_tokens", MaxOutputTokens: 5,
-		Members: []protocol.Member{
-			{Name: "temperature", Value: []byte("0")},
-			{Name: "top_p", Value: []byte("0.25")},
-			{Name: "stop", Value: []byte(`["x", "y"]`)},
-			{Name: "seed", Value: []byte("1099511627776")},
-			{Name: "reasoning_effort", Value: []byte(`"low"`)},
-			{Name: "alpha", Value: json.RawMessage(`{"k": true}`)},
-			{Name: "zeta", Value: json.RawMessage(`[1, 2]`)},
-			{Name: "parallel_tool_calls", Value: []byte("false")},
+		MaxTokensField: "max_completion_tokens",
+		Options: protocol.Options{
+			MaxOutputTokens: 5,
+			Members: []protocol.Member{
+				{Name: "temperature", Value: []byte("0")},
+				{Name: "top_p", Value: []byte("0.25")},
+				{Name: "stop", Value: []byte(`["x", "y"]`)},
+				{Name: "seed", Value: []byte("1099511627776")},
+				{Name: "reasoning_effort", Value: []byte(`"low"`)},
+				{Name: "alpha", Value: json.RawMessage(`{"k": true}`)},
+				{Name: "zeta", Value: json.RawMessage(`[1, 2]`)},
+				{Name: "parallel_tool_calls", Value: []byte("false")},
+			},
 		},
 	}
 	body, err := hostChat(s).Write(t.Context(), req)

@@ -33,12 +33,12 @@ func equalParts(a, b modelmessage.Part) bool {
 		return ok && a.Image == b.Image && a.MediaType == b.MediaType && bytes.Equal(a.ProviderOptions, b.ProviderOptions)
 	case modelmessage.File:
 		b, ok := b.(modelmessage.File)
-		return ok && a.Data == b.Data && a.MediaType == b.MediaType && equalPointers(a.Filename, b.Filename) &&
+		return ok && a.Data == b.Data && a.MediaType == b.MediaType && a.Filename == b.Filename &&
 			bytes.Equal(a.ProviderOptions, b.ProviderOptions)
 	case modelmessage.ToolCall:
 		b, ok := b.(modelmessage.ToolCall)
 		return ok && a.ToolCallID == b.ToolCallID && a.ToolName == b.ToolName && bytes.Equal(a.Input, b.Input) &&
-			equalPointers(a.ProviderExecuted, b.ProviderExecuted) && bytes.Equal(a.ProviderOptions, b.ProviderOptions)
+			a.ProviderExecuted == b.ProviderExecuted && bytes.Equal(a.ProviderOptions, b.ProviderOptions)
 	case modelmessage.ToolResult:
 		b, ok := b.(modelmessage.ToolResult)
 		return ok && a.ToolCallID == b.ToolCallID && a.ToolName == b.ToolName && equalOutputs(a.Output, b.Output) &&
@@ -51,9 +51,5 @@ func equalParts(a, b modelmessage.Part) bool {
 }
 
 func equalOutputs(a, b modelmessage.Output) bool {
-	return a.Type == b.Type && a.Text == b.Text && bytes.Equal(a.JSON, b.JSON) && equalPointers(a.Reason, b.Reason)
-}
-
-func equalPointers[T comparable](a, b *T) bool {
-	return a == b || a != nil && b != nil && *a == *b
+	return a.Type == b.Type && a.Text == b.Text && bytes.Equal(a.JSON, b.JSON) && a.Reason == b.Reason
 }

@@ -6,6 +6,7 @@ import (
 	"testing/iotest"
 
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 func TestEqualMessages(t *testing.T) {
@@ -17,13 +18,13 @@ func TestEqualMessages(t *testing.T) {
 		modelmessage.Image{Image: "a"},
 		modelmessage.Image{Image: "a", MediaType: "image/png"},
 		modelmessage.File{Data: "a"},
-		modelmessage.File{Data: "a", Filename: new("f")},
+		modelmessage.File{Data: "a", Filename: uimessage.Some("f")},
 		modelmessage.ToolCall{ToolCallID: "a"},
-		modelmessage.ToolCall{ToolCallID: "a", ProviderExecuted: new(true)},
+		modelmessage.ToolCall{ToolCallID: "a", ProviderExecuted: uimessage.Some(true)},
 		modelmessage.ToolCall{ToolCallID: "a", Input: json.RawMessage("1")},
 		modelmessage.ToolResult{ToolCallID: "a"},
 		modelmessage.ToolResult{ToolCallID: "a", Output: modelmessage.Output{Text: "x"}},
-		modelmessage.ToolResult{ToolCallID: "a", Output: modelmessage.Output{Reason: new("x")}},
+		modelmessage.ToolResult{ToolCallID: "a", Output: modelmessage.Output{Reason: uimessage.Some("x")}},
 		modelmessage.ApprovalRequest{},
 		modelmessage.ApprovalResponse{},
 	}

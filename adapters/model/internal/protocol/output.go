@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/lenient"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // AppendSchema appends the schema of a tool's input, or that of any object if it is not valid JSON.
@@ -27,10 +28,7 @@ func AppendOutput(dst []byte, o modelmessage.Output, placeholder string) []byte 
 	switch o.Type {
 	case modelmessage.OutputText, modelmessage.OutputErrorText:
 	case modelmessage.OutputExecutionDenied:
-		text = DeniedText
-		if o.Reason != nil {
-			text = *o.Reason
-		}
+		text = o.Reason.Or(DeniedText)
 	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON, modelmessage.OutputContent:
 		if len(o.JSON) > 0 {
 			return AppendQuotedJSON(dst, o.JSON)
@@ -46,7 +44,7 @@ func Content(raw json.RawMessage, f func(text string, file *File)) {
 		part := lenient.Object(item)
 		file := &File{MediaType: lenient.String(part.Get("mediaType")), Base64: lenient.String(part.Get("data")), Link: lenient.String(part.Get("url"))}
 		if name := lenient.String(part.Get("filename")); name != "" {
-			file.Filename = &name
+			file.Filename = uimessage.Some(name)
 		}
 		switch kind := lenient.String(part.Get("type")); kind {
 		case "text":
@@ -70,9 +68,5 @@ func Content(raw json.RawMessage, f func(text string, file *File)) {
 
 // Note is what the model reads instead of a file that it cannot be shown.
 func (f *File) Note() string {
-	name := "file"
-	if f.Filename != nil && *f.Filename != "" {
-		name = *f.Filename
-	}
-	return fmt.Sprintf("[%s (%s) cannot be shown to this model]", name, f.MediaType)
+	return fmt.Sprintf("[%s (%s) cannot be shown to this model]", cmp.Or(f.Filename.Value, "file"), f.MediaType)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/lenient"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // Message is a message of the provider-level prompt: it contains nothing specific to the
@@ -33,7 +34,7 @@ type Part struct {
 // File is a file with exactly one of base64, bytes and link.
 type File struct {
 	MediaType string
-	Filename  *string
+	Filename  uimessage.Optional[string]
 	Base64    string
 	Bytes     []byte
 	Link      string
@@ -98,7 +99,7 @@ func dropped(role modelmessage.Role, part modelmessage.Part) bool {
 	case modelmessage.ApprovalRequest:
 		return true
 	case modelmessage.ApprovalResponse:
-		return part.ProviderExecuted == nil || !*part.ProviderExecuted
+		return !part.ProviderExecuted.Value
 	case modelmessage.Reasoning, modelmessage.Image, modelmessage.File, modelmessage.ToolCall, modelmessage.ToolResult:
 	}
 	return false
@@ -297,7 +298,7 @@ func CheckResults(messages []modelmessage.Message) error {
 		for _, part := range m.Parts {
 			switch part := part.(type) {
 			case modelmessage.ToolCall:
-				if m.Role == modelmessage.RoleAssistant && (part.ProviderExecuted == nil || !*part.ProviderExecuted) {
+				if m.Role == modelmessage.RoleAssistant && !part.ProviderExecuted.Value {
 					open[part.ToolCallID] = true
 					order = append(order, part.ToolCallID)
 				}

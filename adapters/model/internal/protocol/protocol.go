@@ -57,6 +57,18 @@ type Answer interface {
 	Close()
 }
 
+// Options are the options that all protocols share.
+type Options struct {
+	// Prompter prepares messages; its Sight says which thinking is sent back.
+	Prompter Prompter
+	// MaxOutputTokens is used for requests without a value. If it is 0, they leave the field out, unless the protocol
+	// requires one.
+	MaxOutputTokens int
+	Members         []Member
+	Efforts         Efforts
+	Fail            Fail
+}
+
 // Member is a field of a request, such as temperature.
 type Member struct {
 	Name  string

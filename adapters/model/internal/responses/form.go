@@ -134,7 +134,7 @@ func (f *form) appendAnswer(dst []byte, m protocol.Message) []byte {
 			}
 			dst = append(dst, '}')
 		case modelmessage.ToolCall:
-			if part.ProviderExecuted == nil || !*part.ProviderExecuted {
+			if !part.ProviderExecuted.Value {
 				item(`{"type":"function_call","call_id":`)
 				dst = appendCall(dst, part)
 			}
@@ -196,12 +196,8 @@ func appendFile(dst []byte, f *protocol.File) []byte {
 		return appendImage(dst, f, kind)
 	case isDocument(kind) && f.Link != "":
 		return append(protocol.AppendString(open(dst, `{"type":"input_file","file_url":`), f.Link), '}')
-	case kind == "application/pdf", isDocument(kind) && f.Filename != nil && *f.Filename != "":
-		name := "document.pdf"
-		if f.Filename != nil {
-			name = cmp.Or(*f.Filename, name)
-		}
-		dst = protocol.AppendString(open(dst, `{"type":"input_file","filename":`), name)
+	case kind == "application/pdf", isDocument(kind) && f.Filename.Value != "":
+		dst = protocol.AppendString(open(dst, `{"type":"input_file","filename":`), cmp.Or(f.Filename.Value, "document.pdf"))
 		return append(appendData(protocol.AppendMember(dst, "file_data"), f, kind), '}')
 	case strings.HasPrefix(kind, "text/") && f.Link == "":
 		text, err := f.Decoded()

@@ -161,10 +161,10 @@ func TestSettings(t *testing.T) {
 		want         string
 	}{
 		{"plain", "", Options{}, head + tools + `"auto"` + input + included + `}`},
-		{"with a tool", "tool:b", Options{Members: []protocol.Member{{Name: "prompt_cache_key", Value: []byte(`"k"`)}}}, head + `"prompt_cache_key":"k",` + tools + `{"type":"function","name":"b"}` + input + included + `}`},
-		{"required", "required", Options{Efforts: protocol.Efforts{Thinking: thinking("low", "")}}, head + tools + `"required"` + input + included + `,"reasoning":{"effort":"low"}}`},
-		{"none", "none", Options{Efforts: protocol.Efforts{Thinking: thinking("high", "auto")}}, head + tools + `"none"` + input + included + `,"reasoning":{"effort":"high","summary":"auto"}}`},
-		{"a model that does not reason", "none", Options{Prompter: protocol.Prompter{Sight: refusing{include}}}, head + tools + `"none"` + input + `}`},
+		{"with a tool", "tool:b", Options{Options: protocol.Options{Members: []protocol.Member{{Name: "prompt_cache_key", Value: []byte(`"k"`)}}}}, head + `"prompt_cache_key":"k",` + tools + `{"type":"function","name":"b"}` + input + included + `}`},
+		{"required", "required", Options{Options: protocol.Options{Efforts: protocol.Efforts{Thinking: thinking("low", "")}}}, head + tools + `"required"` + input + included + `,"reasoning":{"effort":"low"}}`},
+		{"none", "none", Options{Options: protocol.Options{Efforts: protocol.Efforts{Thinking: thinking("high", "auto")}}}, head + tools + `"none"` + input + included + `,"reasoning":{"effort":"high","summary":"auto"}}`},
+		{"a model that does not reason", "none", Options{Options: protocol.Options{Prompter: protocol.Prompter{Sight: refusing{include}}}}, head + tools + `"none"` + input + `}`},
 		{"a deployment", "none", Options{Address: chat.Address{URL: "https://r.openai.azure.com/openai/deployments/mine/chat/completions", AzureVersion: "2026-01-01"}}, strings.Replace(head, "gpt-5.1", "mine", 1) + tools + `"none"` + input + included + `}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestShown(t *testing.T) {
 		{refusing{"rs_1", "rs_2"}, []string{include}},
 		{refusing{"rs_1", "rs_2", include}, nil},
 	} {
-		p := newProtocol(Options{Prompter: protocol.Prompter{Sight: tt.refused}})
+		p := newProtocol(Options{Options: protocol.Options{Prompter: protocol.Prompter{Sight: tt.refused}}})
 		if got := p.Shown(requestOf(t, first+`,`+user)).Thoughts; !slices.Equal(got, tt.want) {
 			t.Errorf("without %v: %v, want %v", tt.refused, got, tt.want)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // history draws conversations in which several services have answered.
@@ -81,7 +82,7 @@ var outputs = []modelmessage.Output{
 func (h *history) question() modelmessage.Message {
 	name := h.one("", "x")
 	file := func(kind, data string) modelmessage.Part {
-		return modelmessage.File{MediaType: kind, Data: data, Filename: &name}
+		return modelmessage.File{MediaType: kind, Data: data, Filename: uimessage.Some(name)}
 	}
 	return modelmessage.Message{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: "a"}, rapid.SampledFrom([]modelmessage.Part{
 		modelmessage.Text{},

@@ -16,13 +16,7 @@ import (
 // Options are how a service is asked.
 type Options struct {
 	chat.Address
-	// Prompter prepares messages; its Sight says which reasoning is sent back.
-	Prompter protocol.Prompter
-	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
-	MaxOutputTokens int
-	Members         []protocol.Member
-	Efforts         protocol.Efforts
-	Fail            protocol.Fail
+	protocol.Options
 }
 
 // Protocol implements [protocol.Protocol].
