@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
-	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
 )
 
 // memoryTools are the tools that read and change memories.
@@ -35,7 +33,7 @@ func (h *Host) makeMeaning() {
 		return
 	}
 	transport, log := provider.NewTransport(), h.opts.Logger.With("component", "memory")
-	cache := vectorcache.New(vectorcache.Options{File: filepath.Join(h.opts.State, "index", "vectors.db"), Logger: log})
+	cache := query.NewVectors(h.opts.State, log)
 	h.cleanups.add("cache of vectors", func(context.Context) error {
 		transport.CloseIdleConnections()
 		return cache.Close()

@@ -216,7 +216,10 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 // eraser deletes chats while the host runs.
 func (h *Host) eraser() *query.Eraser {
 	e := query.NewEraser(h.opts.State, h.store, h.zone)
-	e.Fires, e.Index, e.Vectors, e.Runs = h.fires, h.index, h.vectors, h.runLog.ForgetRuns
+	e.Fires, e.Index, e.Runs = h.fires, h.index, h.runLog.ForgetRuns
+	if h.vectors != nil {
+		e.Vectors = h.vectors
+	}
 	return e
 }
 

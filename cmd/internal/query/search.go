@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
 )
 
 // NewIndex makes the search index of a store. It opens no file before the first search.
@@ -20,6 +21,11 @@ func NewIndex(state string, store *filestore.Store, log *slog.Logger) *searchind
 		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: filestore.ParseTurn,
 		Skip: []string{history.SearchName, agentcontext.LoadName}, Logger: log.With("component", "search"),
 	})
+}
+
+// NewVectors makes the cache of the vectors of memories. It opens no file before its first use.
+func NewVectors(state string, log *slog.Logger) *vectorcache.Cache {
+	return vectorcache.New(vectorcache.Options{File: filepath.Join(state, "index", "vectors.db"), Logger: log})
 }
 
 // SearchLine is one turn that was found. Members are only ever added.
