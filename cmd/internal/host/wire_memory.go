@@ -10,13 +10,10 @@ import (
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
-	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
 // memoryTools are the tools that read and change memories.
@@ -70,21 +67,4 @@ func (h *Host) makeIndex(context.Context) error {
 	h.cleanups.add("search index", func(context.Context) error { return h.index.Close() })
 	h.makeMeaning()
 	return nil
-}
-
-// searcher adapts the index for the search tool.
-type searcher struct{ index *searchindex.Index }
-
-func (s searcher) Search(ctx context.Context, key messages.ChatKey, q history.Query) ([]history.Found, error) {
-	hits, err := s.index.Search(ctx, key, searchindex.Query{Text: q.Text, Limit: q.Limit, NotRequest: q.NotRequest})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]history.Found, len(hits))
-	for i, hit := range hits {
-		out[i] = history.Found{
-			Place: hit.Place, Score: hit.Score, Message: hit.Message, Excerpt: hit.Excerpt.Text, Cut: hit.Excerpt.Before || hit.Excerpt.After,
-		}
-	}
-	return out, nil
 }

@@ -64,7 +64,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	sends := chattools.Options{Files: h.chatFiles().ChatFiles, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
 		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.deciders.ChatName),
-		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
+		history.NewSearch(history.Options{Searcher: h.index, Zone: h.zone}),
 		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
 	tools = append(tools, h.memoryTools()...)

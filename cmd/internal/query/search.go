@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
@@ -41,8 +42,8 @@ type SearchLine struct {
 // Search searches for words in one chat, or in all chats.
 func (d *Desk) Search(ctx context.Context, q Asked) ([]SearchLine, error) {
 	out := []SearchLine{}
-	query := searchindex.Query{Text: q.Words, Limit: q.Limit}
-	var hits []searchindex.Hit
+	query := persistence.Search{Text: q.Words, Limit: q.Limit}
+	var hits []persistence.Found
 	var err error
 	switch {
 	case q.ChatKey == "" && d.store == nil:
