@@ -66,7 +66,7 @@ func TestSearch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &searcher{found: tt.found, err: tt.err}
-			search := history.NewSearch(history.Options{Searcher: s, Zone: time.UTC})
+			search := history.NewSearch(s, time.UTC)
 			set, err := tool.NewSet(search)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +90,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSearchOnlyReads(t *testing.T) {
-	if spec := history.NewSearch(history.Options{}).Spec(); !spec.ReadOnly || !spec.Repeatable || spec.Asks {
+	if spec := history.NewSearch(nil, time.UTC).Spec(); !spec.ReadOnly || !spec.Repeatable || spec.Asks {
 		t.Errorf("spec = %+v, want one that reads only and never asks", spec)
 	}
 }

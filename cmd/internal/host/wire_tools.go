@@ -64,8 +64,8 @@ func (h *Host) newTools() (*toolbox, error) {
 	sends := chattools.Options{Files: h.chatFiles().ChatFiles, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
 		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.deciders.ChatName),
-		history.NewSearch(history.Options{Searcher: h.index, Zone: h.zone}),
-		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
+		history.NewSearch(h.index, h.zone),
+		agentcontext.NewLoad(h.runLog, h.zone),
 	}
 	tools = append(tools, h.memoryTools()...)
 	tools = append(tools, h.contextTools()...)
@@ -90,8 +90,7 @@ func (h *Host) newTools() (*toolbox, error) {
 		return nil, &Failure{Kind: KindConfig, What: "speech cannot be set up", Why: err, Help: "sma config check --dir " + h.folder()}
 	}
 	if h.demo() {
-		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
-		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
+		tools = append(tools, clock.New(h.zone), note.New(filepath.Join(h.opts.Dir, "notes.md"), h.zone))
 	}
 	set, err := toolset.New(slices.Concat(tools, spoken)...)
 	if err != nil {
