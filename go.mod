@@ -10,7 +10,6 @@ require (
 	github.com/go-telegram/bot v1.21.0
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
-	github.com/google/renameio/v2 v2.0.2
 	github.com/larksuite/oapi-sdk-go/v3 v3.9.4
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/netresearch/go-cron v0.9.1

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -137,4 +138,41 @@ type VectorCache interface {
 	Vectors(ctx context.Context, model string, texts []string) ([][]float32, error)
 	// KeepVectors caches the vectors of texts. Repeating it changes nothing.
 	KeepVectors(ctx context.Context, model string, texts []string, vectors [][]float32) error
+}
+
+// Search asks for turns.
+type Search struct {
+	// Text are the words. Turns with all of them come first; if there are few, turns with any of them
+	// follow. Words separated only by signs are found as a sequence, and so is text of a script
+	// without spaces, if the sequence occurs at all.
+	Text  string
+	Limit int // maximum number of results; 0 means 10
+	// NotRequest leaves out the turns of one request.
+	NotRequest string
+}
+
+// Found is a turn that was found.
+type Found struct {
+	ChatKey messages.ChatKey
+	// Place is where the turn is, relative to the folder of the chat: file:offset in a history,
+	// file:line in an archive.
+	Place string
+	Score float64 // higher is better; comparable among turns with all words, and among others
+	// Message is the turn as it is stored, Line its exact bytes.
+	Message uimessage.Message
+	Line    []byte
+	// Excerpt is the text of the turn around the first word that was found.
+	Excerpt Excerpt
+}
+
+// Excerpt is a piece of the text of a turn.
+type Excerpt struct {
+	Text string
+	// Before and After are set if text was left out there.
+	Before, After bool
+}
+
+// Searcher finds turns of one chat, the best first. It is safe for concurrent use.
+type Searcher interface {
+	Search(ctx context.Context, key messages.ChatKey, q Search) ([]Found, error)
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -165,7 +166,7 @@ func folderOf(key messages.ChatKey) (string, error) { return "results/" + string
 // A chat reaches its own pictures alone, and only with the bytes that were stored.
 func TestShelf(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "files")
-	s := NewShelf(root, folderOf)
+	s := NewShelf(tool.ChatFiles{Root: root, Folder: folderOf})
 	p, err := s.Keep(t.Context(), "a", bytes.NewReader(encoded(t, "png", marked(30, 20))))
 	if err != nil {
 		t.Fatal(err)

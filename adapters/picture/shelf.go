@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/google/renameio/v2"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -25,15 +24,12 @@ const MimeJPEG = "image/jpeg"
 // Shelf keeps the pictures of chats below the host's folder of files, named by the digest
 // of their bytes, each in the folder of its chat. It is safe for concurrent use.
 type Shelf struct {
-	maker  *Maker
-	root   string
-	folder func(key messages.ChatKey) (string, error)
+	maker *Maker
+	files tool.ChatFiles
 }
 
-// NewShelf returns a shelf below a folder. Folder is the one of a chat in it, with slashes.
-func NewShelf(root string, folder func(key messages.ChatKey) (string, error)) *Shelf {
-	return &Shelf{maker: NewMaker(), root: root, folder: folder}
-}
+// NewShelf returns a shelf in the files of chats.
+func NewShelf(files tool.ChatFiles) *Shelf { return &Shelf{maker: NewMaker(), files: files} }
 
 // Keep makes a picture of an image, or takes a PDF document as it is, and stores it for
 // a chat. [ErrNone] is wrapped by errors of other files.
@@ -67,20 +63,17 @@ func (s *Shelf) Keep(ctx context.Context, key messages.ChatKey, src io.Reader) (
 }
 
 func (s *Shelf) store(key messages.ChatKey, p messages.Picture, data []byte, begin, end string) (messages.Picture, error) {
-	folder, err := s.folder(key)
+	folder, err := s.files.Folder(key)
 	if err != nil {
 		return messages.Picture{}, fmt.Errorf("name the folder of a chat: %w", err)
 	}
-	if err := tool.MakeFolder(s.root, filepath.FromSlash(folder)); err != nil {
-		return messages.Picture{}, fmt.Errorf("make the folder of files: %w", err)
-	}
 	sum := sha256.Sum256(data)
-	p.Path, p.Bytes = path.Join(folder, begin+hex.EncodeToString(sum[:16])+end), int64(len(data))
-	whole := filepath.Join(s.root, filepath.FromSlash(p.Path))
-	if info, err := os.Lstat(whole); err == nil && info.Mode().IsRegular() && info.Size() == p.Bytes {
+	name := begin + hex.EncodeToString(sum[:16]) + end
+	p.Path, p.Bytes = path.Join(folder, name), int64(len(data))
+	if info, err := os.Lstat(filepath.Join(s.files.Root, filepath.FromSlash(p.Path))); err == nil && info.Mode().IsRegular() && info.Size() == p.Bytes {
 		return p, nil // the same picture once more
 	}
-	if err := renameio.WriteFile(whole, data, 0o600); err != nil {
+	if _, err := s.files.Store(key, name, data); err != nil {
 		return messages.Picture{}, fmt.Errorf("keep a picture: %w", err)
 	}
 	return p, nil
@@ -91,31 +84,22 @@ func (s *Shelf) store(key messages.ChatKey, p messages.Picture, data []byte, beg
 // name holds the digest of its bytes.
 func (s *Shelf) Load(_ context.Context, link string) ([]byte, error) {
 	key, name, ok := messages.PictureOf(link)
-	if !ok {
+	folder, err := s.files.Folder(key)
+	own, inside := strings.CutPrefix(name, folder+"/")
+	if !ok || err != nil || !inside || !ours(own) {
 		return nil, ErrNone
 	}
-	folder, err := s.folder(key)
-	if err != nil {
-		return nil, fmt.Errorf("name the folder of a chat: %w", err)
-	}
-	own, ok := strings.CutPrefix(name, folder+"/")
-	if !ok || !ours(own) {
+	f, info, err := s.files.Open(key, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNone
-	}
-	root, err := os.OpenRoot(filepath.Join(s.root, filepath.FromSlash(folder)))
-	if err != nil {
-		return nil, fmt.Errorf("open the files of a chat: %w", err)
-	}
-	defer func() { _ = root.Close() }() // only read from
-	info, err := root.Lstat(own)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > MaxSource {
-		return nil, ErrNone
-	}
-	f, err := root.Open(own)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("open a picture: %w", err)
 	}
 	defer func() { _ = f.Close() }() // only read from
+	if info.Size() > MaxSource {
+		return nil, ErrNone
+	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxSource))
 	if err != nil {
 		return nil, fmt.Errorf("read a picture: %w", err)

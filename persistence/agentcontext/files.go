@@ -14,8 +14,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -100,7 +98,7 @@ func (f *files) compact(path string) (lines int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := renameio.WriteFile(path, out, 0o600); err != nil {
+	if err := (document.Disk{}).Write(path, out); err != nil {
 		return 0, fmt.Errorf("compact the log: %w", err)
 	}
 	return len(entries), nil

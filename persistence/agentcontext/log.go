@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
@@ -125,7 +124,7 @@ func Remove(dir string, folder func(messages.ChatKey) (string, error), key messa
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := (document.Disk{}).Remove(path); err != nil {
 		return fmt.Errorf("remove the log of runs: %w", err)
 	}
 	return nil

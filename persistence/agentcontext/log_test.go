@@ -186,3 +186,20 @@ func TestAddRunNeverWaits(t *testing.T) {
 		t.Errorf("error = %v, want %v", err, context.Canceled)
 	}
 }
+
+// With the log of a chat goes what a killed process had written of its next content.
+func TestForgetRunsLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	log, _, _ := open(t, dir, 4)
+	log.AddRun("a", entry(1))
+	runs(t, log, "a")
+	if err := os.WriteFile(filepath.Join(dir, "a.jsonl.new"), []byte("said in the chat"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.ForgetRuns(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

@@ -27,9 +27,7 @@ var _ persistence.FileStore = (*Store)(nil)
 func New(dir func(messages.ChatKey) (string, error)) *Store { return &Store{dir: dir} }
 
 // FilePath implements [persistence.FileStore].
-func (s *Store) FilePath(key messages.ChatKey, name string) (string, error) { return s.path(key, name) }
-
-func (s *Store) path(key messages.ChatKey, name string) (string, error) {
+func (s *Store) FilePath(key messages.ChatKey, name string) (string, error) {
 	dir, err := s.dir(key)
 	if err != nil {
 		return "", fmt.Errorf("file %s of %s: %w", name, key, err)
@@ -39,7 +37,7 @@ func (s *Store) path(key messages.ChatKey, name string) (string, error) {
 
 // ReadFile implements [persistence.FileStore].
 func (s *Store) ReadFile(_ context.Context, key messages.ChatKey, name string) ([]byte, error) {
-	path, err := s.path(key, name)
+	path, err := s.FilePath(key, name)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +50,7 @@ func (s *Store) ReadFile(_ context.Context, key messages.ChatKey, name string) (
 
 // WriteFile implements [persistence.FileStore].
 func (s *Store) WriteFile(_ context.Context, key messages.ChatKey, name string, content []byte) error {
-	path, err := s.path(key, name)
+	path, err := s.FilePath(key, name)
 	if err != nil {
 		return err
 	}

@@ -118,26 +118,31 @@ func (c *chat) Rest(ctx context.Context) error {
 	})
 }
 
-// Waking implements [persistence.Store].
+// Waking implements [persistence.Store]. A small host has folders of a few shards only.
 func (s *Store) Waking(ctx context.Context) ([]messages.ChatKey, error) {
 	var keys []messages.ChatKey
-	for shard := range uint32(chatpath.Shards) {
-		var failed error
-		s.walk(ctx, path.Join(s.dir, openDir, strconv.Itoa(int(shard))), "", false, func(key messages.ChatKey, err error) bool {
+	root := path.Join(s.dir, openDir)
+	shards, err := s.list(ctx, root)
+	failed := errors.Join(s.usable(ctx), err)
+	for _, shard := range shards {
+		if _, err := strconv.Atoi(shard.Name()); err != nil || failed != nil {
+			continue // it is foreign
+		}
+		s.walk(ctx, path.Join(root, shard.Name()), "", false, func(key messages.ChatKey, err error) bool {
 			switch {
 			case err != nil:
 				failed = err
 				return false
-			case chatpath.Shard(key) != shard:
-				s.log.WarnContext(ctx, "a mark of a chat is in the wrong shard and is ignored", "chat_key", key, "shard", shard)
+			case strconv.Itoa(int(chatpath.Shard(key))) != shard.Name():
+				s.log.WarnContext(ctx, "a mark of a chat is in the wrong shard and is ignored", "chat_key", key, "shard", shard.Name())
 			default:
 				keys = append(keys, key)
 			}
 			return true
 		})
-		if failed != nil {
-			return nil, fmt.Errorf("list chats to wake: %w", failed)
-		}
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("list chats to wake: %w", failed)
 	}
 	return keys, nil
 }

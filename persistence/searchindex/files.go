@@ -207,27 +207,18 @@ func (o *originals) read(file string, at int64) ([]byte, error) {
 
 func (o *originals) history(at int64) ([]byte, error) {
 	f, size, err := openRegular(o.dir, historyName)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && at >= size {
-		return nil, errors.Join(errNotFound, closing(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	raw, err := bufio.NewReader(io.NewSectionReader(f, at, size-at)).ReadBytes('\n')
+	defer func() { _ = f.Close() }() // it was only read
+	raw, err := bufio.NewReader(io.NewSectionReader(f, at, max(0, size-at))).ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
-		err = errNotFound
+		return nil, errNotFound
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	return raw[:len(raw)-1], nil
-}
-
-func closing(f *os.File) error {
-	if f == nil {
-		return nil
-	}
-	return f.Close()
+	return bytes.TrimSuffix(raw, []byte{'\n'}), err
 }
 
 // place is the form in which people and tools write where a turn is.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/internal/sqlfile"
 )
 
@@ -38,44 +39,21 @@ func New(o Options) *Index {
 	})}
 }
 
-// Query is a search.
-type Query struct {
-	// Text are the words. Turns with all of them come first; if there are few, turns with any of them
-	// follow. Words separated only by signs are found as a sequence, and so is text of a script
-	// without spaces, if the sequence occurs at all.
-	Text  string
-	Limit int // maximum number of results; 0 means 10
-	// NotRequest leaves out the turns of one request.
-	NotRequest string
-}
-
-// Hit is a found turn.
-type Hit struct {
-	ChatKey messages.ChatKey
-	// Place is where the turn is, relative to the folder of the chat: file:offset in a history,
-	// file:line in an archive.
-	Place string
-	Score float64 // higher is better; comparable among turns with all words, and among others
-	// Message is the turn as it is stored, Line its exact bytes.
-	Message uimessage.Message
-	Line    []byte
-	// Excerpt is the text of the turn around the first word that was found.
-	Excerpt Excerpt
-}
-
 const (
 	defaultLimit = 10
 	maxLimit     = 100
 )
 
-// Search finds turns of one chat, the best first, newer before older ones with the same score. Text
+var _ persistence.Searcher = (*Index)(nil)
+
+// Search implements [persistence.Searcher]. Of turns with the same score newer ones come first. Text
 // without a word finds nothing. Turns committed before the call are found.
-func (x *Index) Search(ctx context.Context, key messages.ChatKey, q Query) ([]Hit, error) {
+func (x *Index) Search(ctx context.Context, key messages.ChatKey, q persistence.Search) ([]persistence.Found, error) {
 	return x.search(ctx, q, func(ctx context.Context) (int64, error) { return x.refresh(ctx, key) })
 }
 
 // SearchAll is [Index.Search] over all chats.
-func (x *Index) SearchAll(ctx context.Context, q Query) ([]Hit, error) {
+func (x *Index) SearchAll(ctx context.Context, q persistence.Search) ([]persistence.Found, error) {
 	return x.search(ctx, q, func(ctx context.Context) (int64, error) {
 		for key, err := range x.opts.Chats(ctx) {
 			if err == nil {
@@ -91,7 +69,7 @@ func (x *Index) SearchAll(ctx context.Context, q Query) ([]Hit, error) {
 
 // search updates the index and queries it. If the file turns out to be damaged, it is deleted and
 // rebuilt, once.
-func (x *Index) search(ctx context.Context, q Query, refresh func(ctx context.Context) (int64, error)) ([]Hit, error) {
+func (x *Index) search(ctx context.Context, q persistence.Search, refresh func(ctx context.Context) (int64, error)) ([]persistence.Found, error) {
 	terms := parseQuery(q.Text)
 	if len(terms) == 0 {
 		return nil, nil
@@ -100,7 +78,7 @@ func (x *Index) search(ctx context.Context, q Query, refresh func(ctx context.Co
 		q.Limit = defaultLimit
 	}
 	q.Limit = min(q.Limit, maxLimit)
-	var hits []Hit
+	var hits []persistence.Found
 	err := x.file.Mending(ctx, func() (err error) {
 		hits, err = x.attempt(ctx, q, terms, refresh)
 		return err
@@ -108,7 +86,7 @@ func (x *Index) search(ctx context.Context, q Query, refresh func(ctx context.Co
 	return hits, err
 }
 
-func (x *Index) attempt(ctx context.Context, q Query, terms []term, refresh func(ctx context.Context) (int64, error)) ([]Hit, error) {
+func (x *Index) attempt(ctx context.Context, q persistence.Search, terms []term, refresh func(ctx context.Context) (int64, error)) ([]persistence.Found, error) {
 	chat, err := refresh(ctx)
 	if err != nil {
 		return nil, err

@@ -107,9 +107,9 @@ func (w *world) archive(key messages.ChatKey, id string, from, to int, insert ..
 	}
 }
 
-func (w *world) search(key messages.ChatKey, text string) []searchindex.Hit {
+func (w *world) search(key messages.ChatKey, text string) []persistence.Found {
 	w.t.Helper()
-	hits, err := w.index.Search(w.t.Context(), key, searchindex.Query{Text: text})
+	hits, err := w.index.Search(w.t.Context(), key, persistence.Search{Text: text})
 	if err != nil {
 		w.t.Fatalf("search %q in %s: %v", text, key, err)
 	}
@@ -120,7 +120,7 @@ func (w *world) search(key messages.ChatKey, text string) []searchindex.Hit {
 }
 
 // checkOriginal reads the place of a hit and compares the bytes.
-func (w *world) checkOriginal(h searchindex.Hit) {
+func (w *world) checkOriginal(h persistence.Found) {
 	w.t.Helper()
 	dir, err := w.store.ChatDir(h.ChatKey)
 	if err != nil {
@@ -160,7 +160,7 @@ func (w *world) checkOriginal(h searchindex.Hit) {
 	}
 }
 
-func ids(hits []searchindex.Hit) []string {
+func ids(hits []persistence.Found) []string {
 	out := []string{}
 	for _, h := range hits {
 		out = append(out, h.Message.ID)
@@ -397,7 +397,7 @@ func TestPI6SearchSeesItsOwnChat(t *testing.T) {
 	if diff := cmp.Diff(before, w.search("web-chat-a", "summer party")); diff != "" {
 		t.Errorf("other chats changed the result (-before +after):\n%s", diff)
 	}
-	all, err := w.index.SearchAll(t.Context(), searchindex.Query{Text: "canary-7f3a", Limit: 100})
+	all, err := w.index.SearchAll(t.Context(), persistence.Search{Text: "canary-7f3a", Limit: 100})
 	if err != nil || len(all) != 12 {
 		t.Errorf("all chats: %d hits, %v; want 12", len(all), err)
 	}
@@ -409,12 +409,12 @@ func TestLimitAndRequest(t *testing.T) {
 		w.say("web-chat-x", "again and again")
 	}
 	for _, tt := range []struct{ limit, want int }{{0, 10}, {3, 3}, {1000, 30}} {
-		hits, err := w.index.Search(t.Context(), "web-chat-x", searchindex.Query{Text: "again", Limit: tt.limit})
+		hits, err := w.index.Search(t.Context(), "web-chat-x", persistence.Search{Text: "again", Limit: tt.limit})
 		if err != nil || len(hits) != tt.want {
 			t.Errorf("limit %d: %d hits, %v; want %d", tt.limit, len(hits), err, tt.want)
 		}
 	}
-	hits, err := w.index.Search(t.Context(), "web-chat-x", searchindex.Query{Text: "again", Limit: 1, NotRequest: "r30"})
+	hits, err := w.index.Search(t.Context(), "web-chat-x", persistence.Search{Text: "again", Limit: 1, NotRequest: "r30"})
 	if err != nil || len(hits) != 1 || hits[0].Message.ID != "u:web-chat-x:29" {
 		t.Errorf("without the newest request: %q, %v", ids(hits), err)
 	}
@@ -475,7 +475,7 @@ func TestIdleIsFree(t *testing.T) {
 	if err := w.index.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.index.Search(t.Context(), "web-chat-x", searchindex.Query{Text: "apple"}); err == nil {
+	if _, err := w.index.Search(t.Context(), "web-chat-x", persistence.Search{Text: "apple"}); err == nil {
 		t.Error("a closed index searched")
 	}
 }
@@ -496,7 +496,7 @@ func TestTogether(t *testing.T) {
 				if err := c.AppendHistory(t.Context(), uimessage.Message{ID: id, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "word" + strconv.Itoa(n)}}}); err != nil {
 					t.Error(err)
 				}
-				hits, err := w.index.Search(t.Context(), key, searchindex.Query{Text: "word" + strconv.Itoa(n)})
+				hits, err := w.index.Search(t.Context(), key, persistence.Search{Text: "word" + strconv.Itoa(n)})
 				if err != nil || len(hits) != 1 || hits[0].Message.ID != id || hits[0].ChatKey != key {
 					t.Errorf("%s %d: %q, %v", key, n, ids(hits), err)
 				}
@@ -504,7 +504,7 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	wg.Go(func() {
-		if hits, err := w.index.SearchAll(t.Context(), searchindex.Query{Text: "apple"}); err != nil || len(hits) != 4 {
+		if hits, err := w.index.SearchAll(t.Context(), persistence.Search{Text: "apple"}); err != nil || len(hits) != 4 {
 			t.Errorf("all: %d, %v; want 4", len(hits), err)
 		}
 	})
@@ -526,7 +526,7 @@ func TestCancelled(t *testing.T) {
 	one := w.say("web-chat-x", "apple")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := w.index.Search(ctx, "web-chat-x", searchindex.Query{Text: "apple"}); err == nil {
+	if _, err := w.index.Search(ctx, "web-chat-x", persistence.Search{Text: "apple"}); err == nil {
 		t.Error("a cancelled search found something")
 	}
 	w.want("web-chat-x", "apple", one)
@@ -568,7 +568,7 @@ func BenchmarkSearch(b *testing.B) {
 	} {
 		b.Run(q.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := w.index.Search(b.Context(), key, searchindex.Query{Text: q.text}); err != nil {
+				if _, err := w.index.Search(b.Context(), key, persistence.Search{Text: q.text}); err != nil {
 					b.Fatal(err)
 				}
 			}

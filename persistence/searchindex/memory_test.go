@@ -7,7 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/memtest"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // A search in a chat of long turns takes no more memory than its results and a few turns.
@@ -23,7 +23,7 @@ func TestSearchInLongTurnsStaysInMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // so that only what is in use counts
 	for _, query := range []string{"预算 日程", "预算 杭州"} {
 		took := memtest.Peak(func() {
-			if found, err := w.index.Search(t.Context(), key, searchindex.Query{Text: query}); len(found) == 0 || err != nil {
+			if found, err := w.index.Search(t.Context(), key, persistence.Search{Text: query}); len(found) == 0 || err != nil {
 				t.Errorf("%d were found, %v", len(found), err)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // everyChat is used instead of a chat's number for all chats.
@@ -188,14 +189,14 @@ func within(chat int64, expression string) string {
 // reopen reads the matches from the files, the best first. A turn that is no longer at its place
 // has moved since, and is left out; one that is in two files because a rewrite was interrupted
 // counts once.
-func (x *Index) reopen(q Query, terms []term, found []match) ([]Hit, error) {
+func (x *Index) reopen(q persistence.Search, terms []term, found []match) ([]persistence.Found, error) {
 	type id struct {
 		key  messages.ChatKey
 		turn string
 	}
 	seen := map[id]bool{}
 	files := map[messages.ChatKey]*originals{}
-	var out []Hit
+	var out []persistence.Found
 	for _, m := range found {
 		if len(out) == q.Limit {
 			break
@@ -226,7 +227,7 @@ func (x *Index) reopen(q Query, terms []term, found []match) ([]Hit, error) {
 		if !m.all {
 			around = loosen(terms)
 		}
-		out = append(out, Hit{
+		out = append(out, persistence.Found{
 			ChatKey: m.key, Place: place(m.file, m.at), Score: math.Round(m.score*1000) / 1000, Message: message, Line: raw,
 			Excerpt: excerpt(saying(message, x.opts.Skip), around),
 		})

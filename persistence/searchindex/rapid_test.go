@@ -19,6 +19,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
@@ -157,7 +158,7 @@ func (s *shelf) compare(r *rapid.T, key messages.ChatKey, word string) {
 			want = append(want, l.id)
 		}
 	}
-	hits, err := s.index.Search(context.Background(), key, searchindex.Query{Text: word, Limit: 100})
+	hits, err := s.index.Search(context.Background(), key, persistence.Search{Text: word, Limit: 100})
 	check(r, err)
 	for _, h := range hits {
 		got = append(got, h.Message.ID)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // maxSaying is how much of one turn is indexed, in bytes.
@@ -88,22 +89,15 @@ func shorten(text string, n int) string {
 	return text[:n]
 }
 
-// Excerpt is a piece of the text of a turn.
-type Excerpt struct {
-	Text string
-	// Before and After are set if text was left out there.
-	Before, After bool
-}
-
 const (
 	excerptBefore = 160 // bytes before the first word that was found
 	excerptBytes  = 900
 )
 
 // excerpt is the text around the first of the terms.
-func excerpt(text string, terms []term) Excerpt {
+func excerpt(text string, terms []term) persistence.Excerpt {
 	if len(text) <= excerptBytes {
-		return Excerpt{Text: text}
+		return persistence.Excerpt{Text: text}
 	}
 	from := max(0, first(text, terms)-excerptBefore)
 	from = min(from, len(text)-excerptBytes)
@@ -114,7 +108,7 @@ func excerpt(text string, terms []term) Excerpt {
 		from += at
 	}
 	piece := shorten(text[from:], excerptBytes)
-	return Excerpt{Text: strings.TrimSpace(piece), Before: from > 0, After: from+len(piece) < len(text)}
+	return persistence.Excerpt{Text: strings.TrimSpace(piece), Before: from > 0, After: from+len(piece) < len(text)}
 }
 
 // first is the position of the first of the terms, or 0.

@@ -37,27 +37,19 @@ type Loader interface {
 	Runs(ctx context.Context, key messages.ChatKey) ([]runlog.Entry, error)
 }
 
-// Options configure the tool. Loader is required.
-type Options struct {
-	Loader Loader
-	Zone   *time.Location // of the times; defaults to the host's
-}
-
 // Load is the tool agent_load_context. What a run has got is kept only in memory, so a run that resumes after a crash
 // may get it again.
 type Load struct {
 	tool.Described
 
-	opts Options
-	seen seen
+	loader Loader
+	zone   *time.Location
+	seen   seen
 }
 
-// NewLoad makes the tool.
-func NewLoad(o Options) *Load {
-	if o.Zone == nil {
-		o.Zone = time.Local
-	}
-	return &Load{opts: o, Described: tool.DescribedBy(docs, "load", &tool.Spec{
+// NewLoad makes the tool, which names times in a time zone.
+func NewLoad(l Loader, zone *time.Location) *Load {
+	return &Load{loader: l, zone: zone, Described: tool.DescribedBy(docs, "load", &tool.Spec{
 		Name: LoadName, Title: "Recall earlier runs", ReadOnly: true, Repeatable: true, Deadline: time.Minute,
 	})}
 }
@@ -77,7 +69,7 @@ func (l *Load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
-	entries, err := l.opts.Loader.Runs(ctx, call.Run.ChatKey)
+	entries, err := l.loader.Runs(ctx, call.Run.ChatKey)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("read the log of runs: %w", err)
 	}
@@ -105,7 +97,7 @@ func (l *Load) line(e runlog.Entry) json.RawMessage {
 		if ms == 0 {
 			return ""
 		}
-		return time.UnixMilli(ms).In(l.opts.Zone).Format("2006-01-02 15:04")
+		return time.UnixMilli(ms).In(l.zone).Format("2006-01-02 15:04")
 	}
 	line := struct {
 		At    string `json:"at"`

@@ -61,10 +61,10 @@ func load(t *testing.T, l *agentcontext.Load, key messages.ChatKey, run, input s
 }
 
 func TestLoad(t *testing.T) {
-	l := agentcontext.NewLoad(agentcontext.Options{Zone: time.UTC, Loader: loader{"web-chat-a": {
+	l := agentcontext.NewLoad(loader{"web-chat-a": {
 		{Kind: runlog.KindSummary, TS: 1_782_900_000_000, Since: 1_782_800_000_000, Runs: 7},
 		{Kind: runlog.KindRun, TS: 1_782_900_060_000, RunID: "r_8", Result: "failed", Request: "q", Failures: []string{"failed: cut"}},
-	}}})
+	}}, time.UTC)
 	r, err := l.Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{}`), Run: tool.Run{ChatKey: "web-chat-a", RunID: "r_9"}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestLoad(t *testing.T) {
 // TestLoadOncePerRun: within a run nothing is given twice and at most 120 entries
 // in all; another run begins anew; another chat has none of it.
 func TestLoadOncePerRun(t *testing.T) {
-	l := agentcontext.NewLoad(agentcontext.Options{Loader: loader{"web-chat-a": entries(150, "q")}})
+	l := agentcontext.NewLoad(loader{"web-chat-a": entries(150, "q")}, time.UTC)
 	given := map[string]bool{}
 	for call, count := range []int{50, 50, 50, 50} {
 		a := load(t, l, "web-chat-a", "r1", fmt.Sprintf(`{"count":%d}`, count))
@@ -110,7 +110,7 @@ func TestLoadOncePerRun(t *testing.T) {
 
 // TestLoadWhole: large entries come in several calls, each of them whole.
 func TestLoadWhole(t *testing.T) {
-	l := agentcontext.NewLoad(agentcontext.Options{Loader: loader{"web-chat-a": entries(30, strings.Repeat("词", 1000))}})
+	l := agentcontext.NewLoad(loader{"web-chat-a": entries(30, strings.Repeat("词", 1000))}, time.UTC)
 	total := 0
 	for range 20 {
 		a := load(t, l, "web-chat-a", "r1", `{"count":120}`)
@@ -125,7 +125,7 @@ func TestLoadWhole(t *testing.T) {
 }
 
 func TestLoadInput(t *testing.T) {
-	l := agentcontext.NewLoad(agentcontext.Options{Loader: loader{}})
+	l := agentcontext.NewLoad(loader{}, time.UTC)
 	set, err := tool.NewSet(l)
 	if err != nil {
 		t.Fatal(err)

@@ -217,14 +217,11 @@ func (s *Send) copies(call tool.Call, in []attachment) (map[int]string, error) {
 
 // temp copies a file to a temporary file in the target folder.
 func (s *Send) temp(key messages.ChatKey, f *os.File) (name, sum string, size int64, err error) {
-	folder, err := s.opts.Files.Folder(key)
+	folder, _, err := s.opts.Files.Place(key)
 	if err != nil {
-		return "", "", 0, fmt.Errorf("name the folder of a chat: %w", err)
+		return "", "", 0, err
 	}
-	if err := tool.MakeFolder(s.opts.Files.Root, filepath.FromSlash(folder)); err != nil {
-		return "", "", 0, fmt.Errorf("make the folder of files: %w", err)
-	}
-	temp, err := os.CreateTemp(filepath.Join(s.opts.Files.Root, filepath.FromSlash(folder)), ".part-*") // 0600
+	temp, err := os.CreateTemp(folder, ".part-*") // 0600
 	if err != nil {
 		return "", "", 0, fmt.Errorf("make a file: %w", err)
 	}

@@ -17,26 +17,18 @@ const Name = "time_now"
 //go:embed *.md *.schema.json
 var docs embed.FS
 
-// Options configure the tool.
-type Options struct {
-	Zone *time.Location // defaults to the host's
-}
-
 // Clock is the tool time_now.
 type Clock struct {
 	tool.Described
 
-	opts Options
+	zone *time.Location
 }
 
-// New makes the tool.
-func New(o Options) *Clock {
-	if o.Zone == nil {
-		o.Zone = time.Local
-	}
+// New makes the tool, which tells the time in a time zone unless the model asks for another.
+func New(zone *time.Location) *Clock {
 	return &Clock{tool.DescribedBy(docs, "now", &tool.Spec{
 		Name: Name, Title: "Look at the clock", ReadOnly: true, Repeatable: true, Deadline: 5 * time.Second,
-	}), o}
+	}), zone}
 }
 
 // Invoke implements [tool.Tool].
@@ -47,7 +39,7 @@ func (c *Clock) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
-	zone := c.opts.Zone
+	zone := c.zone
 	if in.Zone != "" {
 		z, err := time.LoadLocation(in.Zone)
 		if err != nil || in.Zone == "Local" {

@@ -16,7 +16,7 @@ func TestNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := clock.New(clock.Options{Zone: zone})
+	c := clock.New(zone)
 	set, err := tool.NewSet(c)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestNow(t *testing.T) {
 }
 
 func TestNowOfTheHost(t *testing.T) {
-	r, err := clock.New(clock.Options{}).Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{}`)})
+	r, err := clock.New(time.Local).Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -245,11 +245,11 @@ func (c *change) write(ctx context.Context, w *Workspace, asked string) error {
 		return err
 	}
 	from := dir
-	if w.opts.Stored != "" && !c.absent() {
-		if err := tool.MakeFolder(w.opts.Stored, "."); err != nil {
+	if w.opts.Stored.Root != "" && !c.absent() {
+		if err := tool.MakeFolder(w.opts.Stored.Root, "."); err != nil {
 			return err
 		}
-		if from, err = os.OpenRoot(w.opts.Stored); err != nil {
+		if from, err = os.OpenRoot(w.opts.Stored.Root); err != nil {
 			return cause(err)
 		}
 		defer func() { _ = from.Close() }() // opened for reading only

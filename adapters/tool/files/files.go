@@ -20,7 +20,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/turns"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // The names of the tools.
@@ -68,10 +67,8 @@ type Options struct {
 	Refused []string
 	// Skills are further folders below Dir that contain skills, in addition to the default ones.
 	Skills []string
-	// Stored is the absolute folder of stored results, or empty. Folder is the folder of a chat in it, with which all
-	// pointers to its results begin. A chat cannot read the results of another.
-	Stored string
-	Folder func(key messages.ChatKey) (string, error)
+	// Stored are the stored results of chats; without a root there are none. A chat cannot read the results of another.
+	Stored tool.ChatFiles
 	// Replace, if not nil, calls do, by which another file gets the name of a path without links, after it has ended the
 	// programs that must not change that file.
 	Replace func(path string, do func() error) error

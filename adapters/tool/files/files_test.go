@@ -36,8 +36,8 @@ func newProject(t *testing.T, contents map[string]string) *project {
 		t.Fatal(err)
 	}
 	w := files.New(files.Options{
-		Dir: p.dir, Refused: []string{"state"}, Skills: []string{"my/skills"}, Stored: p.stored,
-		Folder: func(key messages.ChatKey) (string, error) { return "results/" + string(key), nil },
+		Dir: p.dir, Refused: []string{"state"}, Skills: []string{"my/skills"},
+		Stored: tool.ChatFiles{Root: p.stored, Folder: func(key messages.ChatKey) (string, error) { return "results/" + string(key), nil }},
 	})
 	set, err := tool.NewSet(w.Tools()...)
 	if err != nil {

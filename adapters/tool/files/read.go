@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -132,49 +132,26 @@ func remark(p *page, stored, broken bool) string {
 
 // open opens a file of the project, or a result that was stored for the calling chat. The returned path has no links.
 func (r *Read) open(run tool.Run, asked string) (f *os.File, path string, stored bool, err error) {
-	if name, dir, ok := r.w.stored(run, asked); ok {
-		f, err := openStored(dir, name)
+	if r.w.isStored(run, asked) {
+		f, _, err := r.w.opts.Stored.Open(run.ChatKey, asked)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = fmt.Errorf("there is no stored result %s", shown(asked))
+		case err != nil:
+			err = fmt.Errorf("open the stored result %s: %w", shown(asked), cause(err))
+		}
 		return f, asked, true, err
 	}
 	f, path, err = r.w.Open(asked)
 	return f, path, false, err
 }
 
-// stored reports whether a path is a pointer to a stored result of the run's own chat, and returns its name and
-// folder.
-func (w *Workspace) stored(run tool.Run, asked string) (name, dir string, ok bool) {
-	if w.opts.Stored == "" || w.opts.Folder == nil {
-		return "", "", false
+// isStored reports whether a path is a pointer to a stored result of the run's own chat.
+func (w *Workspace) isStored(run tool.Run, asked string) bool {
+	if w.opts.Stored.Root == "" {
+		return false
 	}
-	folder, err := w.opts.Folder(run.ChatKey)
-	if err != nil {
-		return "", "", false
-	}
-	name, ok = strings.CutPrefix(asked, folder+"/")
-	if !ok || name == "" || strings.ContainsAny(name, `/\`) {
-		return "", "", false
-	}
-	return name, filepath.Join(w.opts.Stored, filepath.FromSlash(folder)), true
-}
-
-// openStored opens a stored result. Only the host writes to its folder, but links are refused anyway.
-func openStored(dir, name string) (*os.File, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("there is no stored result %s", shown(name))
-	}
-	defer func() { _ = root.Close() }() // opened for reading only
-	info, err := root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("there is no stored result %s", shown(name))
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("open the stored result %s: %w", shown(name), cause(err))
-	}
-	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
-		_ = f.Close() // opened for reading only
-		return nil, ErrMoved
-	}
-	return f, nil
+	folder, err := w.opts.Stored.Folder(run.ChatKey)
+	name, own := strings.CutPrefix(asked, folder+"/")
+	return err == nil && own && name != "" && !strings.ContainsAny(name, `/\`)
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // SearchName is the name of the tool.
@@ -22,50 +22,19 @@ var docs embed.FS
 // defaultLimit is the number of results for calls that set none.
 const defaultLimit = 8
 
-// Query is a search query.
-type Query struct {
-	Text  string
-	Limit int
-	// NotRequest excludes the turns of one request, usually the current one.
-	NotRequest string
-}
-
-// Found is one result.
-type Found struct {
-	Place   string // where it is stored, relative to the folder of the chat
-	Score   float64
-	Message uimessage.Message
-	// Excerpt is the text around the words; Cut says that the turn has more text.
-	Excerpt string
-	Cut     bool
-}
-
-// Searcher finds turns of one chat, the best first. It is safe for concurrent use.
-type Searcher interface {
-	Search(ctx context.Context, key messages.ChatKey, q Query) ([]Found, error)
-}
-
-// Options configure the tool. Searcher is required.
-type Options struct {
-	Searcher Searcher
-	Zone     *time.Location // of the times; defaults to the host's
-}
-
 // Search is the tool chat_history_search.
 type Search struct {
 	tool.Described
 
-	opts Options
+	searcher persistence.Searcher
+	zone     *time.Location
 }
 
-// NewSearch makes the tool.
-func NewSearch(o Options) *Search {
-	if o.Zone == nil {
-		o.Zone = time.Local
-	}
+// NewSearch makes the tool, which names times in a time zone.
+func NewSearch(s persistence.Searcher, zone *time.Location) *Search {
 	return &Search{tool.DescribedBy(docs, "search", &tool.Spec{
 		Name: SearchName, Title: "Search this chat", ReadOnly: true, Repeatable: true, Deadline: time.Minute,
-	}), o}
+	}), s, zone}
 }
 
 // answer is the result for the model.
@@ -94,7 +63,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
-	found, err := s.opts.Searcher.Search(ctx, call.Run.ChatKey, Query{Text: in.Query, Limit: in.Limit, NotRequest: call.Run.RequestID})
+	found, err := s.searcher.Search(ctx, call.Run.ChatKey, persistence.Search{Text: in.Query, Limit: in.Limit, NotRequest: call.Run.RequestID})
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("search the history: %w", err)
 	}
@@ -108,12 +77,12 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	return tool.Answer(a, fmt.Sprintf("%q: %d found", in.Query, len(found)))
 }
 
-func (s *Search) result(f Found) result {
+func (s *Search) result(f persistence.Found) result {
 	meta, _ := uimessage.DecodeMetadata(f.Message.Metadata) // other programs' metadata has no time
-	r := result{Place: f.Place, Score: f.Score, From: meta.Username, Others: meta.Forwarded(), Cut: f.Cut}
+	r := result{Place: f.Place, Score: f.Score, From: meta.Username, Others: meta.Forwarded(), Cut: f.Excerpt.Before || f.Excerpt.After}
 	if meta.TS > 0 {
-		r.At = time.UnixMilli(meta.TS).In(s.opts.Zone).Format("2006-01-02 15:04")
+		r.At = time.UnixMilli(meta.TS).In(s.zone).Format("2006-01-02 15:04")
 	}
-	r.Message = uimessage.Message{ID: f.Message.ID, Role: f.Message.Role, Parts: []uimessage.Part{uimessage.Text{Text: f.Excerpt}}}
+	r.Message = uimessage.Message{ID: f.Message.ID, Role: f.Message.Role, Parts: []uimessage.Part{uimessage.Text{Text: f.Excerpt.Text}}}
 	return r
 }

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // packages is the folder with the packages that were downloaded for the server.
@@ -72,7 +71,7 @@ func (c *client) fetch(ctx context.Context, spec sandbox.Spec) error {
 	case err != nil || exit != sandbox.Exit{}:
 		return &startError{what: "its packages cannot be fetched: " + ended(exit, err), words: c.log.lastWords(), spec: spec}
 	}
-	if err := renameio.WriteFile(mark, []byte(want), 0o600); err != nil {
+	if err := (document.Disk{}).Write(mark, []byte(want)); err != nil {
 		return fmt.Errorf("note that the packages of %s were fetched: %w", s.Name, err)
 	}
 	return nil

@@ -87,7 +87,7 @@ func FuzzResult(f *testing.F) {
 		if json.Unmarshal([]byte(text), &answer) != nil {
 			return
 		}
-		o := Options{Files: dir, Folder: func(messages.ChatKey) (string, error) { return "results", nil }, Logger: slog.New(slog.DiscardHandler)}
+		o := Options{Files: tool.ChatFiles{Root: dir, Folder: func(messages.ChatKey) (string, error) { return "results", nil }}, Logger: slog.New(slog.DiscardHandler)}
 		m := New(o)
 		c := newClient(m.o, &Server{Name: "s", Hidden: []string{"topsecret", `quo"te`}}, func() {})
 		r := newTool(m, c, Definition{Name: "x", InputSchema: json.RawMessage(`{"type":"object"}`)})

@@ -100,7 +100,7 @@ func TestFilesOfResults(t *testing.T) {
 		if !strings.HasPrefix(f.Path, "results/chat/mcp-") || !strings.HasSuffix(f.Path, ending) || strings.Count(f.Path, "/") != 2 || strings.Contains(f.Path, "..") {
 			t.Errorf("path %q is not one of ours ending in %s", f.Path, ending)
 		}
-		data, err := os.ReadFile(filepath.Join(w.o.Files, f.Path))
+		data, err := os.ReadFile(filepath.Join(w.o.Files.Root, f.Path))
 		if err != nil || string(data) != "hello" {
 			t.Errorf("file %s holds %q, %v", f.Path, data, err)
 		}

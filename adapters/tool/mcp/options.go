@@ -7,18 +7,18 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
-	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// Options configure a [Manager]. State, Files, Logs, Folder, Store, Sandbox and Logger are required.
+// Options configure a [Manager]. State, Logs, Files, Store, Sandbox and Logger are required.
 type Options struct {
-	// State is the folder of homes, packages and pins, Files that of files from servers, and Logs that of their logs.
-	State, Files, Logs string
+	// State is the folder of homes, packages and pins, and Logs that of the logs of servers.
+	State, Logs string
+	// Files are the files of chats, to which those of servers are added.
+	Files tool.ChatFiles
 	// Project is the folder for relative paths in arguments, if any.
 	Project string
 	Store   *Store
-	// Folder returns the folder of a chat's files, relative to Files, with slashes.
-	Folder func(messages.ChatKey) (string, error)
 	// Shelf makes pictures of the images that servers return, to show them to models. Without it, they are only
 	// stored.
 	Shelf *picture.Shelf

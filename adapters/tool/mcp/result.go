@@ -10,12 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"mime"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -144,15 +141,7 @@ func (r *remote) keep(ctx context.Context, c *content, data []byte, mediaType, u
 		return
 	}
 	sum := sha256.Sum256(data)
-	folder, err := r.c.o.Folder(c.call.Run.ChatKey)
-	name := path.Join(folder, "mcp-"+hex.EncodeToString(sum[:16])+extension(mediaType))
-	file := filepath.Join(r.c.o.Files, filepath.FromSlash(name))
-	if err == nil {
-		err = tool.MakeFolder(r.c.o.Files, filepath.FromSlash(folder))
-	}
-	if err == nil {
-		err = renameio.WriteFile(file, data, 0o600)
-	}
+	name, err := r.c.o.Files.Store(c.call.Run.ChatKey, "mcp-"+hex.EncodeToString(sum[:16])+extension(mediaType), data)
 	if err != nil {
 		c.Note = "A file could not be stored."
 		r.c.o.Logger.Warn("a file of an MCP server cannot be stored", "server", r.c.server.Name, "error", err)

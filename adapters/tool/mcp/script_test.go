@@ -282,8 +282,8 @@ func newWorld(t *testing.T, edit func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), box: &bare{}}
 	w.o = Options{
-		State: filepath.Join(w.dir, "mcp"), Files: filepath.Join(w.dir, "files"), Logs: filepath.Join(w.dir, "logs"),
-		Folder:  func(messages.ChatKey) (string, error) { return "results/chat", nil },
+		State: filepath.Join(w.dir, "mcp"), Logs: filepath.Join(w.dir, "logs"),
+		Files:   tool.ChatFiles{Root: filepath.Join(w.dir, "files"), Folder: func(messages.ChatKey) (string, error) { return "results/chat", nil }},
 		Sandbox: w.box, Path: "/usr/local/bin:/usr/bin:/bin", Reserved: []string{"chat_send", "read_file"}, Version: "test",
 		Changed: func() { w.changes.Add(1) }, Logger: slog.New(slog.DiscardHandler),
 		Limits: Limits{Pause: time.Millisecond, MaxPause: 5 * time.Millisecond, Patience: 20 * time.Second, Relist: time.Millisecond},

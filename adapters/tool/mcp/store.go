@@ -8,15 +8,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // maxListed bounds the total size of the descriptions of one server's tools, in bytes.
@@ -228,10 +226,7 @@ func (s *Store) put(server string, r *record) error {
 	if err != nil {
 		return fmt.Errorf("encode the pinned tools: %w", err) // Unreachable: schemas are valid JSON
 	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return fmt.Errorf("make the folder of pinned tools: %w", err)
-	}
-	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600); err != nil {
+	if err := (document.Disk{}).Write(s.path, append(data, '\n')); err != nil {
 		return fmt.Errorf("write the pinned tools: %w", err)
 	}
 	s.records = next

@@ -29,26 +29,18 @@ const maxFile = 1 << 20
 // errFull is the error if the notes file is full.
 var errFull = errors.New("the notes file is full")
 
-// Options configure the tool. File is required.
-type Options struct {
-	File string         // the notes file, created with the first note
-	Zone *time.Location // of the dates; defaults to the host's
-}
-
 // Note is the tool remember_note. Concurrent calls write one after the other.
 type Note struct {
 	tool.Described
 
-	opts Options
+	file string
+	zone *time.Location
 	mu   sync.Mutex
 }
 
-// New makes the tool.
-func New(o Options) *Note {
-	if o.Zone == nil {
-		o.Zone = time.Local
-	}
-	return &Note{opts: o, Described: tool.DescribedBy(docs, "note", &tool.Spec{
+// New makes the tool. The file is created with the first note; its dates are of the time zone.
+func New(file string, zone *time.Location) *Note {
+	return &Note{file: file, zone: zone, Described: tool.DescribedBy(docs, "note", &tool.Spec{
 		Name: Name, Title: "Write a note", Ordered: true, Asks: true, Deadline: 10 * time.Second,
 	})}
 }
@@ -68,11 +60,11 @@ func (n *Note) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	line := "- " + time.Now().In(n.opts.Zone).Format("2006-01-02 15:04") + " " + text + "\n"
+	line := "- " + time.Now().In(n.zone).Format("2006-01-02 15:04") + " " + text + "\n"
 	if err := n.add(line); err != nil {
 		return tool.Result{}, fmt.Errorf("write the note: %w", err)
 	}
-	return tool.Answer(map[string]string{"written": text, "file": filepath.Base(n.opts.File)}, text)
+	return tool.Answer(map[string]string{"written": text, "file": filepath.Base(n.file)}, text)
 }
 
 // oneLine puts a note on one line, so that it cannot imitate several notes.
@@ -84,7 +76,7 @@ func oneLine(s string) string {
 func (n *Note) add(line string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f, err := os.OpenFile(n.opts.File, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(n.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

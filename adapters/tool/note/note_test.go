@@ -18,7 +18,7 @@ import (
 func newNote(t *testing.T) (n *note.Note, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "notes.md")
-	return note.New(note.Options{File: file, Zone: time.UTC}), file
+	return note.New(file, time.UTC), file
 }
 
 func at(t *testing.T, test func(t *testing.T)) {
@@ -90,7 +90,7 @@ func TestNotesTogether(t *testing.T) {
 
 func TestNoteThatCannotBeWritten(t *testing.T) {
 	call := tool.Call{Input: json.RawMessage(`{"text":"a"}`)}
-	if _, err := note.New(note.Options{File: t.TempDir()}).Invoke(t.Context(), call); err == nil {
+	if _, err := note.New(t.TempDir(), time.UTC).Invoke(t.Context(), call); err == nil {
 		t.Error("a folder took a note")
 	}
 	n, file := newNote(t)

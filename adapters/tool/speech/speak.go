@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -190,7 +188,7 @@ func (s *Speak) recording(ctx context.Context, call tool.Call, w speech.Words) (
 	if err != nil {
 		return kept{}, err
 	}
-	if err := renameio.WriteFile(filepath.Join(folder, name+r.Ending), r.Data, 0o600); err != nil {
+	if _, err := s.o.Files.Store(call.Run.ChatKey, name+r.Ending, r.Data); err != nil {
 		return kept{}, fmt.Errorf("keep a recording: %w", err)
 	}
 	return s.keptAs(call.Run.ChatKey, folder, own, name+r.Ending, bytes.NewReader(r.Data)), nil

@@ -3,10 +3,10 @@ package agentdir
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -41,28 +41,19 @@ func (s SystemShare) String() string {
 	return fmt.Sprintf("the system text takes about %d tokens of %s; most of it is %s, about %d", s.System, of, s.Largest, s.Most)
 }
 
-// SystemShareOf reads a project's documents and estimates their share.
-func SystemShareOf(dir, state string, s config.Settings) (SystemShare, error) {
-	docs := NewDocuments(dir, state, slog.New(slog.DiscardHandler))
-	if err := docs.Load(); err != nil {
-		return SystemShare{}, err
-	}
+// SystemShare estimates the share of the documents, which must be loaded, and of the list of skills.
+func (d *Documents) SystemShare(skills *skill.Set, s config.Settings) SystemShare {
 	var overview strings.Builder
-	for _, line := range SkillCatalog(dir, state, s.Skills).Current().Overview(nil) {
+	for _, line := range skills.Overview(nil) {
 		overview.WriteString(line.Name + line.Description)
 	}
-	return systemShare(docs.set.Load(), overview.String(), s), nil
-}
-
-func systemShare(set *documentSet, skills string, s config.Settings) SystemShare {
-	out := SystemShare{System: ownTokens, Window: windowOf(s)}
-	out.Budget = Budget(s)
+	set, out := d.set.Load(), SystemShare{System: ownTokens, Window: windowOf(s), Budget: Budget(s)}
 	for _, part := range []struct{ name, text string }{
 		{"Agent.md", set.agent},
 		{"profile/Primary.md", set.primary},
 		{"profile/other.md", set.other},
 		{"memory/project.md", set.projectMemory},
-		{"the list of skills", skills},
+		{"the list of skills", overview.String()},
 	} {
 		n := aboutTokens(part.text)
 		if out.System += n; n > out.Most {

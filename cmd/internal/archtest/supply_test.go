@@ -50,7 +50,6 @@ func TestSU4DirectDependenciesAreListed(t *testing.T) {
 		"github.com/go-telegram/bot",
 		"github.com/gofrs/flock",
 		"github.com/google/go-cmp",
-		"github.com/google/renameio/v2",
 		"github.com/larksuite/oapi-sdk-go/v3",
 		"github.com/modelcontextprotocol/go-sdk",
 		"github.com/netresearch/go-cron",

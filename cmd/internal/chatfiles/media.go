@@ -205,7 +205,7 @@ func (m *Media) keep(ctx context.Context, key messages.ChatKey, seed string, f *
 		return context.Cause(ctx)
 	}
 	var size int64
-	pointer, err := m.o.Store.receive(key, func(temp *os.File) (string, error) {
+	pointer, err := m.o.Store.Receive(key, func(temp *os.File) (string, error) {
 		err := from.Download(ctx, *f, temp, most)
 		info, statErr := temp.Stat()
 		if err = errors.Join(err, statErr); err != nil {

@@ -47,22 +47,10 @@ func In(state string) Store { return At(filepath.Join(state, "files")) }
 // At returns the store whose folder of all files is root.
 func At(root string) Store { return Store{tool.ChatFiles{Root: root, Folder: FolderOf}} }
 
-// place returns the folder of a chat, creating it if needed, and its name as used in pointers.
-func (s Store) place(key messages.ChatKey) (dir, folder string, err error) {
-	folder, err = FolderOf(key)
-	if err != nil {
-		return "", "", fmt.Errorf("name the folder of a chat: %w", err)
-	}
-	if err := tool.MakeFolder(s.Root, filepath.FromSlash(folder)); err != nil {
-		return "", "", fmt.Errorf("make the folder of files: %w", err)
-	}
-	return filepath.Join(s.Root, filepath.FromSlash(folder)), folder, nil
-}
-
 // Create creates the file of a full tool result and returns the pointer to it. name must come from the host, never
 // from a model.
 func (s Store) Create(key messages.ChatKey, name string) (w io.WriteCloser, pointer string, err error) {
-	dir, folder, err := s.place(key)
+	dir, folder, err := s.Place(key)
 	if err != nil {
 		return nil, "", err
 	}
@@ -102,34 +90,14 @@ func resultName(name string) string {
 // Whole reads a full result of a chat by its pointer. A chat can read only its own results. If a result is longer
 // than limit, only its size is returned.
 func (s Store) Whole(key messages.ChatKey, pointer string, limit int64) (text string, size int64, err error) {
-	folder, err := FolderOf(key)
-	if err != nil {
-		return "", 0, err
-	}
-	name, ok := strings.CutPrefix(pointer, folder+"/")
-	if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", 0, errors.New("it is not a result of this chat")
-	}
-	root, err := os.OpenRoot(filepath.Join(s.Root, filepath.FromSlash(folder)))
-	if err != nil {
-		return "", 0, fmt.Errorf("open the results of a chat: %w", err)
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	name = filepath.FromSlash(name)
-	info, err := root.Lstat(name)
-	switch {
-	case err != nil:
-		return "", 0, fmt.Errorf("find a result: %w", err)
-	case !info.Mode().IsRegular():
-		return "", 0, errors.New("it is not a file")
-	case info.Size() > limit:
-		return "", info.Size(), nil
-	}
-	f, err := root.Open(name)
+	f, info, err := s.Open(key, pointer)
 	if err != nil {
 		return "", 0, fmt.Errorf("open a result: %w", err)
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
+	if info.Size() > limit {
+		return "", info.Size(), nil
+	}
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return "", 0, fmt.Errorf("read a result: %w", err)
@@ -144,14 +112,8 @@ func (s Store) open(key messages.ChatKey, name string) (*os.File, error) {
 	if err != nil {
 		return nil, fs.ErrNotExist
 	}
-	file, err := s.Find(key, path.Join(folder, name))
-	if errors.Is(err, tool.ErrInput) {
-		return nil, fs.ErrNotExist
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(file)
+	f, _, err := s.Open(key, path.Join(folder, name))
+	return f, err
 }
 
 // OpenVoice opens a synthesized voice message of a chat. It does not open other files of the chat.
@@ -189,27 +151,6 @@ func (s Store) link(key messages.ChatKey, kind, pointer string) string {
 		return (&url.URL{Scheme: "file", Path: filepath.Join(s.Root, filepath.FromSlash(pointer))}).String()
 	}
 	return ""
-}
-
-// receive stores a file of a chat completely or not at all. write fills a temporary file and returns the file's name.
-func (s Store) receive(key messages.ChatKey, write func(temp *os.File) (name string, err error)) (pointer string, err error) {
-	dir, folder, err := s.place(key)
-	if err != nil {
-		return "", err
-	}
-	temp, err := os.CreateTemp(dir, ".part-*") // 0600
-	if err != nil {
-		return "", fmt.Errorf("make a file: %w", err)
-	}
-	defer func() { _ = os.Remove(temp.Name()) }() // renamed already on success
-	name, err := write(temp)
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return "", err
-	}
-	if err := os.Rename(temp.Name(), filepath.Join(dir, name)); err != nil {
-		return "", fmt.Errorf("keep a file: %w", err)
-	}
-	return path.Join(folder, name), nil
 }
 
 // extension is the extension of a file's name: fixed for some kinds, otherwise that of the sender's name if it is

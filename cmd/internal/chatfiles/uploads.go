@@ -35,14 +35,11 @@ func (u *Uploads) Limit() int64 { return u.Bytes() }
 
 // Keep implements [web.Files].
 func (u *Uploads) Keep(ctx context.Context, key messages.ChatKey, name string, src io.Reader) (string, error) {
-	pointer, err := u.Store.receive(key, func(temp *os.File) (string, error) {
+	pointer, err := u.Store.Receive(key, func(temp *os.File) (string, error) {
 		sum, most := sha256.New(), u.Bytes()
 		n, err := io.Copy(io.MultiWriter(temp, sum), io.LimitReader(src, most+1))
 		if err == nil && n > most {
 			err = platform.ErrTooLarge
-		}
-		if err == nil {
-			err = temp.Sync()
 		}
 		if err = errors.Join(err, context.Cause(ctx)); err != nil {
 			return "", fmt.Errorf("keep an upload: %w", err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -56,10 +58,14 @@ func Model(s config.Settings) Finding {
 }
 
 // SystemShare checks how much of a request the system text takes.
-func SystemShare(dir, state string, s config.Settings) []Finding {
-	share, err := agentdir.SystemShareOf(dir, state, s)
-	if err != nil || !share.TooLarge() {
+func SystemShare(dir, state string, set *skill.Set, s config.Settings) []Finding {
+	docs := agentdir.NewDocuments(dir, state, slog.New(slog.DiscardHandler))
+	if docs.Load() != nil {
 		return nil // unreadable documents are reported elsewhere
+	}
+	share := docs.SystemShare(set, s)
+	if !share.TooLarge() {
+		return nil
 	}
 	return []Finding{New("model", Warn, share.String(), "shorten "+share.Largest+", or raise context.history.maxInputTokensApprox")}
 }

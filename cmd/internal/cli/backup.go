@@ -37,10 +37,7 @@ func (a *app) backup(ctx context.Context, args []string) (backup.Report, error) 
 	}
 	o := backup.Options{Project: dir, State: state, To: to, Version: buildVersion().Version, Progress: a.Progress(a.Text("chats copied", "个聊天已复制"))}
 	report, err := backup.Save(ctx, o)
-	if err != nil {
-		return backup.Report{}, &console.Failure{Code: console.CodeFailed, What: "the backup is not complete", Why: err, Help: "another folder, which does not exist yet, outside of the project"}
-	}
-	return report, nil
+	return report, console.Failure{Code: console.CodeFailed, What: "the backup is not complete", Help: "another folder, which does not exist yet, outside of the project"}.Because(err)
 }
 
 func (a *app) backupText(r backup.Report) string {
@@ -85,10 +82,8 @@ func (a *app) restore(ctx context.Context, from string, onlyState bool) (backup.
 		return out, &console.Failure{Code: console.CodeUsage, What: "nothing was restored", Why: err, Help: "mv " + checkup.ShellWord(state) + " " + checkup.ShellWord(dir+".ship.old") + ", or restore to an empty folder with -C"}
 	case errors.Is(err, backup.ErrNoBackup):
 		return out, &console.Failure{Code: console.CodeFailed, What: "nothing was restored", Why: err, Help: "another backup"}
-	case err != nil:
-		return out, &console.Failure{Code: console.CodeFailed, What: "the backup was not restored", Why: err, Help: "make room, or restore to a folder that this user can write, with -C"}
 	}
-	return out, nil
+	return out, console.Failure{Code: console.CodeFailed, What: "the backup was not restored", Help: "make room, or restore to a folder that this user can write, with -C"}.Because(err)
 }
 
 func (a *app) restoredText(r backup.Restored) string {

@@ -73,15 +73,15 @@ func (a *app) examine(ctx context.Context, dir, state string, silent error) []ch
 	if loaded == nil {
 		return out
 	}
-	out = append(out, checkup.Zone(loaded.Settings.Timezone), checkup.Model(loaded.Settings))
-	out = append(out, checkup.SystemShare(dir, state, loaded.Settings)...)
-	s := loaded.Settings
+	s, set := loaded.Settings, agentdir.SkillCatalog(dir, state, loaded.Settings.Skills).Current()
+	out = append(out, checkup.Zone(s.Timezone), checkup.Model(s))
+	out = append(out, checkup.SystemShare(dir, state, set, s)...)
 	for _, p := range platforms.All() {
 		out = append(out, p.Check(s, state)...)
 	}
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkup.Speech(s.Speech)...)
-	out = append(out, skills.Check(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
+	out = append(out, skills.Check(set)...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(state, loaded)...)
 	out = append(out, a.trustFinding(dir, state, loaded)...)

@@ -41,10 +41,7 @@ func (a *app) initCmd() *cobra.Command {
 				dir = args[0]
 			}
 			files, err := initProject(dir, *name)
-			if err != nil {
-				return nil, &console.Failure{Code: console.CodeFailed, What: "the project cannot be written", Why: err, Help: "sma init FOLDER, where this user can write and there is room"}
-			}
-			return files, nil
+			return files, console.Failure{Code: console.CodeFailed, What: "the project cannot be written", Help: "sma init FOLDER, where this user can write and there is room"}.Because(err)
 		},
 		List: "files",
 		Text: func(files []made) string {

@@ -149,10 +149,7 @@ func (a *app) mcpLogsCmd() *cobra.Command {
 			return "", err
 		}
 		text, err := mcp.ReadLog(host.MCPLogs(p.state), args[0])
-		if err != nil {
-			return "", &console.Failure{Code: console.CodeFailed, What: "the log cannot be read", Why: err}
-		}
-		return text, nil
+		return text, console.Failure{Code: console.CodeFailed, What: "the log cannot be read"}.Because(err)
 	})
 }
 
@@ -182,10 +179,8 @@ func (a *app) mcpProject(server string) (mcpProject, error) {
 	}
 	a.Warn(slices.DeleteFunc(found.Findings, func(f config.Finding) bool { return server != "" && !isAboutServer(f, server) }))
 	p.servers = host.MCPServers(found)
-	if p.store, err = host.MCPStore(state); err != nil {
-		return p, &console.Failure{Code: console.CodeConfig, What: "what was approved cannot be read", Why: err}
-	}
-	return p, nil
+	p.store, err = host.MCPStore(state)
+	return p, console.Failure{Code: console.CodeConfig, What: "what was approved cannot be read"}.Because(err)
 }
 
 // isAboutServer reports whether a finding is about a server, or about no particular one.
@@ -245,14 +240,10 @@ func checkServers(state string, loaded *config.Loaded) []checkup.Finding {
 func (p mcpProject) list(ctx context.Context) ([]mcp.ServerStatus, error) {
 	var out []mcp.ServerStatus
 	err := p.control.Get(ctx, "/control/mcp", &out)
-	switch {
-	case errors.Is(err, console.ErrNotRunning):
+	if errors.Is(err, console.ErrNotRunning) {
 		return mcp.Look(p.servers, p.store, nil), nil
-	case err != nil:
-		return nil, console.NoAnswer(err)
-	default:
-		return out, nil
 	}
+	return out, console.NoAnswer(err)
 }
 
 // unused is a server that the list of the running host lacks, or empty. With a name only that one counts.
@@ -295,10 +286,7 @@ func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, er
 	if errors.Is(err, console.ErrNotRunning) {
 		s, err = p.alone(ctx, name)
 	}
-	if err != nil {
-		return s, &console.Failure{Code: console.CodeUnreachable, What: "the server could not be tested", Why: err, Help: "sma mcp logs " + name}
-	}
-	return s, nil
+	return s, console.Failure{Code: console.CodeUnreachable, What: "the server could not be tested", Help: "sma mcp logs " + name}.Because(err)
 }
 
 // alone runs one server for its test.

@@ -45,13 +45,10 @@ func (a *app) status(ctx context.Context, _ []string) (host.Status, error) {
 		return host.Status{}, err
 	}
 	s, err := console.NewControl(state).Status(ctx)
-	switch {
-	case errors.Is(err, console.ErrNotRunning):
+	if errors.Is(err, console.ErrNotRunning) {
 		return host.Status{State: stateStopped, Platforms: []host.PlatformStatus{}}, nil
-	case err != nil:
-		return s, console.NoAnswer(err)
 	}
-	return s, nil
+	return s, console.NoAnswer(err)
 }
 
 func (a *app) statusText(s host.Status) string {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -34,13 +33,7 @@ func (a *app) tools(ctx context.Context, args []string) (out toolset.Offer, err 
 		return out, err
 	}
 	err = console.NewControl(state).Get(ctx, "/control/tools?key="+url.QueryEscape(string(key)), &out)
-	switch {
-	case errors.Is(err, console.ErrNotRunning):
-		return out, &console.Failure{Code: console.CodeUnreachable, What: err.Error(), Help: "sma run"}
-	case err != nil:
-		return out, console.NoAnswer(err)
-	}
-	return out, nil
+	return out, console.NoAnswer(err)
 }
 
 func (a *app) toolsText(o toolset.Offer) string {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -28,7 +27,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/idlemem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -47,7 +45,7 @@ const (
 // startActors spawns the tree of actors. It receives no messages until the platforms start.
 func (h *Host) startActors(ctx context.Context) error {
 	h.mask.Set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
-	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), chatfiles.FolderOf)
+	h.shelf = picture.NewShelf(h.chatFiles().ChatFiles)
 	llm, err := h.newModel()
 	if err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 )
 
 // workspace is the project's folder as its tools see it.
-func (h *Host) workspace(stored string, box *sandboxes.Sandbox) *files.Workspace {
+func (h *Host) workspace(box *sandboxes.Sandbox) *files.Workspace {
 	s := h.opts.Settings.Settings
-	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: chatfiles.FolderOf, Replace: box.Replace, Shelf: h.shelf}
+	o := files.Options{Dir: h.opts.Dir, Stored: h.chatFiles().ChatFiles, Replace: box.Replace, Shelf: h.shelf}
 	if rel, ok := below(h.opts.Dir, h.opts.State); ok && rel != ".ship" {
 		o.Refused = append(o.Refused, rel)
 	}

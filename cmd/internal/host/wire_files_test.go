@@ -32,7 +32,7 @@ func TestAgreedChangesStayAsAgreed(t *testing.T) {
 		t.Skip(err)
 	}
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
-	set, err := toolset.New(h.fileTools(h.workspace(filepath.Join(h.opts.State, "files"), box))...)
+	set, err := toolset.New(h.fileTools(h.workspace(box))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +86,11 @@ func TestAgreedChangesStayAsAgreed(t *testing.T) {
 func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
-	stored := filepath.Join(h.opts.State, "files")
-	set, err := toolset.New(h.fileTools(h.workspace(stored, sandboxes.New("off")))...)
+	set, err := toolset.New(h.fileTools(h.workspace(sandboxes.New("off")))...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := &toolbox{Set: set, files: stored, log: slog.New(slog.DiscardHandler)}
+	box := &toolbox{Set: set, files: h.chatFiles(), log: slog.New(slog.DiscardHandler)}
 	call := tool.Call{ID: "call-1", Name: "x", Run: tool.Run{ChatKey: "web-chat-a", RunID: "run-1"}}
 	output, err := json.Marshal(strings.Repeat("the canary ", 10_000))
 	if err != nil {
@@ -101,7 +100,7 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	if err := json.Unmarshal(box.Cap(t.Context(), call, output), &short); err != nil || short.Whole != "results/web-chat-a/run-1-call-1.txt" {
 		t.Fatalf("pointer %q, %v", short.Whole, err)
 	}
-	if info, err := os.Stat(filepath.Join(stored, filepath.FromSlash(short.Whole))); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(h.chatFiles().Root, filepath.FromSlash(short.Whole))); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("stored as %v, %v", info, err)
 	}
 	read, _ := set.Find(files.ReadName)
@@ -117,7 +116,7 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 		{"web-chat-b", "results/web-chat-b/../web-chat-a/run-1-call-1.txt", false},
 		{"web-chat-b", ".ship/files/" + short.Whole, false},
 		{"web-chat-a", ".ship/files/" + short.Whole, false},
-		{"web-chat-b", filepath.Join(stored, short.Whole), false},
+		{"web-chat-b", filepath.Join(h.chatFiles().Root, short.Whole), false},
 	} {
 		input, err := json.Marshal(map[string]string{"path": tt.path})
 		if err != nil {

@@ -58,7 +58,7 @@ func MCPServers(loaded *config.MCP) []mcp.Server {
 // MCPOptions are the options of a project's MCP manager.
 func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox) mcp.Options {
 	return mcp.Options{
-		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: chatfiles.FolderOf,
+		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: chatfiles.In(o.State).ChatFiles, Logs: MCPLogs(o.State),
 		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
 		Hidden:   []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
 		ReadOnly: steersAgent(o), Exclude: excluded(o),

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -11,14 +10,10 @@ import (
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
-	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
-	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
 )
 
 // memoryTools are the tools that read and change memories.
@@ -35,7 +30,7 @@ func (h *Host) makeMeaning() {
 		return
 	}
 	transport, log := provider.NewTransport(), h.opts.Logger.With("component", "memory")
-	cache := vectorcache.New(vectorcache.Options{File: filepath.Join(h.opts.State, "index", "vectors.db"), Logger: log})
+	cache := query.NewVectors(h.opts.State, log)
 	h.cleanups.add("cache of vectors", func(context.Context) error {
 		transport.CloseIdleConnections()
 		return cache.Close()
@@ -72,21 +67,4 @@ func (h *Host) makeIndex(context.Context) error {
 	h.cleanups.add("search index", func(context.Context) error { return h.index.Close() })
 	h.makeMeaning()
 	return nil
-}
-
-// searcher adapts the index for the search tool.
-type searcher struct{ index *searchindex.Index }
-
-func (s searcher) Search(ctx context.Context, key messages.ChatKey, q history.Query) ([]history.Found, error) {
-	hits, err := s.index.Search(ctx, key, searchindex.Query{Text: q.Text, Limit: q.Limit, NotRequest: q.NotRequest})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]history.Found, len(hits))
-	for i, hit := range hits {
-		out[i] = history.Found{
-			Place: hit.Place, Score: hit.Score, Message: hit.Message, Excerpt: hit.Excerpt.Text, Cut: hit.Excerpt.Before || hit.Excerpt.After,
-		}
-	}
-	return out, nil
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -28,14 +26,12 @@ const (
 
 // shellTools are the tools that run commands. Their processes are killed after the actors have stopped, since they
 // are of no use then.
-func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]tool.Tool, error) {
+func (h *Host) shellTools(box sandbox.Sandbox, why string) ([]tool.Tool, error) {
 	o := shell.Options{
 		Sandbox: box, Why: why, Workspace: h.opts.Dir, Network: h.opts.Settings.Settings.Permissions.Exec.Network == "on",
 		ReadOnly: steersAgent(h.opts), State: h.opts.State, Skills: filepath.Join(h.opts.State, "skills"),
-		Hidden: []string{filepath.Join(h.opts.Dir, config.FileName), filepath.Join(h.opts.Dir, ".env")},
-		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
-			return chatfiles.At(stored).Create(chat, name)
-		},
+		Hidden:  []string{filepath.Join(h.opts.Dir, config.FileName), filepath.Join(h.opts.Dir, ".env")},
+		Keep:    h.chatFiles().Create,
 		Exclude: excluded(h.opts), Mask: h.mask.Writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
 	sh, err := shell.New(o)

@@ -171,12 +171,11 @@ func (h *Host) startRunLog(context.Context) error {
 
 // tellSystemShare logs a warning at the start if the system text is too large.
 func (h *Host) tellSystemShare(context.Context) error {
-	share, err := agentdir.SystemShareOf(h.opts.Dir, h.opts.State, h.opts.Settings.Settings)
-	if err == nil && share.TooLarge() {
+	if share := h.docs.SystemShare(h.skills.Current(), h.opts.Settings.Settings); share.TooLarge() {
 		h.log.Warn("the system text takes more than its share of what a chat may send, and compaction cannot shorten it; shorten it, or raise context.history.maxInputTokensApprox",
 			"tokens", share.System, "budget", share.Budget, "window", share.Window, "largest", share.Largest, "largest_tokens", share.Most)
 	}
-	return nil // read errors are reported elsewhere
+	return nil
 }
 
 // startRetention removes old files periodically, if the settings limit their age.
@@ -217,7 +216,10 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 // eraser deletes chats while the host runs.
 func (h *Host) eraser() *query.Eraser {
 	e := query.NewEraser(h.opts.State, h.store, h.zone)
-	e.Fires, e.Index, e.Vectors, e.Runs = h.fires, h.index, h.vectors, h.runLog.ForgetRuns
+	e.Fires, e.Index, e.Runs = h.fires, h.index, h.runLog.ForgetRuns
+	if h.vectors != nil {
+		e.Vectors = h.vectors
+	}
 	return e
 }
 

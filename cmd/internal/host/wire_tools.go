@@ -38,7 +38,7 @@ import (
 type toolbox struct {
 	*toolset.Set
 
-	files string // the folder below which full results are stored
+	files chatfiles.Store // has full results
 	// skilled reports whether the project has skills, which the system text then lists.
 	skilled func() bool
 	// left reports whether something that was said in a chat may have left its conversation.
@@ -59,14 +59,13 @@ func (b *toolbox) offer(change func(*toolbox)) error {
 
 // newTools makes the tools. Their schemas are compiled when first used.
 func (h *Host) newTools() (*toolbox, error) {
-	files := filepath.Join(h.opts.State, "files")
 	box := sandboxes.New(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
-	workspace := h.workspace(files, box)
-	sends := chattools.Options{Files: tool.ChatFiles{Root: files, Folder: chatfiles.FolderOf}, Open: workspace.Open, Link: h.chatFiles().SentLink}
+	workspace := h.workspace(box)
+	sends := chattools.Options{Files: h.chatFiles().ChatFiles, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
 		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.deciders.ChatName),
-		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
-		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
+		history.NewSearch(h.index, h.zone),
+		agentcontext.NewLoad(h.runLog, h.zone),
 	}
 	tools = append(tools, h.memoryTools()...)
 	tools = append(tools, h.contextTools()...)
@@ -77,7 +76,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	if !box.Known() {
 		runs, why = nil, "this system has no sandbox"
 	}
-	commands, err := h.shellTools(files, runs, why)
+	commands, err := h.shellTools(runs, why)
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +90,14 @@ func (h *Host) newTools() (*toolbox, error) {
 		return nil, &Failure{Kind: KindConfig, What: "speech cannot be set up", Why: err, Help: "sma config check --dir " + h.folder()}
 	}
 	if h.demo() {
-		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
-		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
+		tools = append(tools, clock.New(h.zone), note.New(filepath.Join(h.opts.Dir, "notes.md"), h.zone))
 	}
 	set, err := toolset.New(slices.Concat(tools, spoken)...)
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
 	b := &toolbox{
-		Set: set, own: tools, spoken: spoken, files: files, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
+		Set: set, own: tools, spoken: spoken, files: h.chatFiles(), skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
 		left: func(key messages.ChatKey) bool {
 			return !h.opts.Settings.Settings.Context.History.ArchiveOnCompact || h.archived(key)
 		},
@@ -130,7 +128,7 @@ func (b *toolbox) names(key messages.ChatKey, toolEgress bool) (offered, later [
 }
 
 func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {
-	out, err := tool.Cap{Keep: chatfiles.At(b.files).Keep(call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
+	out, err := tool.Cap{Keep: b.files.Keep(call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
 	if err != nil {
 		b.log.WarnContext(ctx, "a result could not be stored whole", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "request_id", call.Run.RequestID, "tool", call.Name, "error", err)
 	}

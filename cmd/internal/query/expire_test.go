@@ -17,7 +17,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -79,7 +78,7 @@ func TestExpireRuns(t *testing.T) {
 	defer func() { _ = e.Index.Close() }()
 	found := func() int {
 		t.Helper()
-		hits, err := e.Index.SearchAll(t.Context(), searchindex.Query{Text: "word", Limit: 100})
+		hits, err := e.Index.SearchAll(t.Context(), persistence.Search{Text: "word", Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

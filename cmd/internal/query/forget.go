@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,8 +37,8 @@ type Eraser struct {
 	store *filestore.Store
 	tasks *taskfile.Store
 	Fires *taskfile.Log
-	Index *searchindex.Index // nil if no index is open
-	// Vectors deletes the vectors of memories; nil if their file is not open.
+	Index *searchindex.Index
+	// Vectors deletes the vectors of memories.
 	Vectors func(ctx context.Context) error
 	// Runs deletes the log of a chat's runs.
 	Runs func(ctx context.Context, key messages.ChatKey) error
@@ -46,7 +47,8 @@ type Eraser struct {
 // NewEraser makes an eraser for a store that no host uses. A host sets the exported fields.
 func NewEraser(state string, store *filestore.Store, zone *time.Location) *Eraser {
 	return &Eraser{
-		state: state, store: store, tasks: taskfile.New(state, zone), Fires: taskfile.NewLog(state),
+		state: state, store: store, tasks: taskfile.New(state, zone), Fires: taskfile.NewLog(state), Index: NewIndex(state, store, slog.New(slog.DiscardHandler)),
+		Vectors: NewVectors(state, slog.New(slog.DiscardHandler)).Discard,
 		Runs: func(_ context.Context, key messages.ChatKey) error {
 			return agentcontext.Remove(filepath.Join(state, "memory", "agent-context"), chatpath.Encode, key)
 		},
@@ -184,7 +186,9 @@ func (e *Eraser) step(ctx context.Context, f journal.Forgetting, step string) er
 	case "fires":
 		return e.Fires.ForgetChat(ctx, f.ChatKey)
 	default:
-		return errors.Join(e.forgetIndex(ctx), e.forgetVectors(ctx))
+		// All of both files, because rows deleted from a database stay readable in its free pages, and vectors tell much
+		// about their texts.
+		return errors.Join(e.Index.Discard(ctx), e.Vectors(ctx))
 	}
 }
 
@@ -221,32 +225,6 @@ func (e *Eraser) empty(ctx context.Context, f journal.Forgetting, dir string) er
 // aside is where the folder of a chat waits for its deletion, beside the intent.
 func (e *Eraser) aside(key messages.ChatKey) (string, error) {
 	return e.intents().FilePath(key, "chat")
-}
-
-// forgetIndex deletes the whole search index, because rows deleted from a database stay readable in its free pages.
-func (e *Eraser) forgetIndex(ctx context.Context) error {
-	if e.Index != nil {
-		return e.Index.Discard(ctx)
-	}
-	return e.removeDatabase("search.db")
-}
-
-// forgetVectors deletes the whole cache of vectors, because vectors tell much about their texts.
-func (e *Eraser) forgetVectors(ctx context.Context) error {
-	if e.Vectors != nil {
-		return e.Vectors(ctx)
-	}
-	return e.removeDatabase("vectors.db")
-}
-
-// removeDatabase removes the files of a database that is not open.
-func (e *Eraser) removeDatabase(name string) (all error) {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(filepath.Join(e.state, "index", name+suffix)); !errors.Is(err, fs.ErrNotExist) {
-			all = errors.Join(all, err)
-		}
-	}
-	return all
 }
 
 // forgetPeople removes the memories of the people of a chat, and what they typed in a terminal.
@@ -391,7 +369,7 @@ func (e *Eraser) ExpireRuns(ctx context.Context, before time.Time, rest func(con
 		all = errors.Join(all, err, chat.Close())
 	}
 	if n > 0 {
-		all = errors.Join(all, e.forgetIndex(ctx))
+		all = errors.Join(all, e.Index.Discard(ctx))
 	}
 	return n, all
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
 )
 
 // NewIndex makes the search index of a store. It opens no file before the first search.
@@ -20,6 +22,11 @@ func NewIndex(state string, store *filestore.Store, log *slog.Logger) *searchind
 		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: filestore.ParseTurn,
 		Skip: []string{history.SearchName, agentcontext.LoadName}, Logger: log.With("component", "search"),
 	})
+}
+
+// NewVectors makes the cache of the vectors of memories. It opens no file before its first use.
+func NewVectors(state string, log *slog.Logger) *vectorcache.Cache {
+	return vectorcache.New(vectorcache.Options{File: filepath.Join(state, "index", "vectors.db"), Logger: log})
 }
 
 // SearchLine is one turn that was found. Members are only ever added.
@@ -35,8 +42,8 @@ type SearchLine struct {
 // Search searches for words in one chat, or in all chats.
 func (d *Desk) Search(ctx context.Context, q Asked) ([]SearchLine, error) {
 	out := []SearchLine{}
-	query := searchindex.Query{Text: q.Words, Limit: q.Limit}
-	var hits []searchindex.Hit
+	query := persistence.Search{Text: q.Words, Limit: q.Limit}
+	var hits []persistence.Found
 	var err error
 	switch {
 	case q.ChatKey == "" && d.store == nil:

@@ -64,22 +64,21 @@ func (v *Voices) Listener() *speech.Listener { return v.transcriber.Load() }
 
 // Tools follows settings and returns the tools for what they turn on. After an error the previous settings count.
 func (v *Voices) Tools(s config.Speech) ([]tool.Tool, error) {
-	files := tool.ChatFiles{Root: filepath.Join(v.State, "files"), Folder: chatfiles.FolderOf}
+	files := chatfiles.In(v.State)
 	var out []tool.Tool
 	transcriber, err := v.listener(s.Transcribe)
 	if err != nil {
 		return nil, err
 	}
 	if transcriber != nil {
-		out = append(out, speechtools.NewTranscribe(speechtools.TranscribeOptions{Listener: transcriber, Files: files, Logger: v.Logger}))
+		out = append(out, speechtools.NewTranscribe(speechtools.TranscribeOptions{Listener: transcriber, Files: files.ChatFiles, Logger: v.Logger}))
 	}
 	synthesizer, err := v.speaker(s.Speak)
 	if err != nil {
 		return nil, err
 	}
 	if synthesizer != nil {
-		link := chatfiles.In(v.State).VoiceLink
-		out = append(out, speechtools.NewSpeak(speechtools.SpeakOptions{Speaker: synthesizer, Files: files, Way: v.Way, Link: link, Logger: v.Logger}))
+		out = append(out, speechtools.NewSpeak(speechtools.SpeakOptions{Speaker: synthesizer, Files: files.ChatFiles, Way: v.Way, Link: files.VoiceLink, Logger: v.Logger}))
 	}
 	v.transcriber.Store(transcriber)
 	return out, nil

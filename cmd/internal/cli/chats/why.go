@@ -113,10 +113,7 @@ func (w *account) readLog(a *console.Console, run string) error {
 	for _, l := range w.lines {
 		w.Log = append(w.Log, l.Raw)
 	}
-	if err != nil {
-		return &console.Failure{Code: console.CodeFailed, What: "the log cannot be read", Why: err, Help: "sma doctor"}
-	}
-	return nil
+	return console.Failure{Code: console.CodeFailed, What: "the log cannot be read", Help: "sma doctor"}.Because(err)
 }
 
 func (w account) text(a *console.Console) string {

@@ -87,10 +87,7 @@ func (a *Console) State(project string) (string, error) {
 		return filepath.Join(project, ".ship"), nil
 	}
 	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", &Failure{Code: CodeConfig, What: "the state folder cannot be found", Why: err}
-	}
-	return dir, nil
+	return dir, Failure{Code: CodeConfig, What: "the state folder cannot be found"}.Because(err)
 }
 
 // addFlags adds the settings given by --set.
@@ -107,10 +104,8 @@ func (a *Console) addFlags(to map[string]string) error {
 
 // Print writes data to stdout.
 func (a *Console) Print(text string) error {
-	if _, err := io.WriteString(a.Stdout, text); err != nil {
-		return &Failure{Code: CodeFailed, What: "stdout cannot be written", Why: err}
-	}
-	return nil
+	_, err := io.WriteString(a.Stdout, text)
+	return Failure{Code: CodeFailed, What: "stdout cannot be written"}.Because(err)
 }
 
 // Say writes a line to stderr.
@@ -141,10 +136,7 @@ func (a *Console) PrintJSON(v any) error {
 	enc := json.NewEncoder(a.Stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return &Failure{Code: CodeFailed, What: "stdout cannot be written", Why: err}
-	}
-	return nil
+	return Failure{Code: CodeFailed, What: "stdout cannot be written"}.Because(enc.Encode(v))
 }
 
 // Load reads the settings of a project. Unusable settings are a [Failure] that lists every finding.

@@ -43,13 +43,17 @@ func NewControl(state string) Control {
 	}}
 }
 
-// NoAnswer says that a host may be running, but does not answer.
+// NoAnswer is the failure of a question that only a running host answers: none is running, or it may be but does not
+// answer. It is nil without an error.
 func NoAnswer(err error) error {
-	f := &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err, Help: "sma doctor"}
-	if errors.Is(err, fs.ErrPermission) {
+	f := Failure{Code: CodeUnreachable, What: "the host does not answer", Help: "sma doctor"}
+	switch {
+	case errors.Is(err, ErrNotRunning):
+		return &Failure{Code: CodeUnreachable, What: "no host is running here", Help: "sma run"}
+	case errors.Is(err, fs.ErrPermission):
 		f.Help = "the same as the user whom the host runs as"
 	}
-	return f
+	return f.Because(err)
 }
 
 // Status asks the host what it is doing: its process, its platforms, and whether it is ready.

@@ -96,10 +96,7 @@ func ChatArg(args []string) (messages.ChatKey, error) {
 		return "", nil
 	}
 	key, err := messages.ParseChatKey(args[0])
-	if err != nil {
-		return "", &Failure{Code: CodeUsage, What: "that is not a chat key", Why: err, Help: "sma chats list"}
-	}
-	return key, nil
+	return key, Failure{Code: CodeUsage, What: "that is not a chat key", Help: "sma chats list"}.Because(err)
 }
 
 // ChatFailure converts an error about a chat: that the chat does not exist, or else what failed and why. A [Failure]

@@ -40,6 +40,15 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Why }
 
+// Because is the failure with its cause, or nil without one.
+func (f Failure) Because(err error) error {
+	if err == nil {
+		return nil
+	}
+	f.Why = err
+	return &f
+}
+
 // Signal is the cause of a context that was canceled by a signal.
 type Signal struct{ os.Signal }
 

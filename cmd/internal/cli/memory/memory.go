@@ -52,13 +52,10 @@ func openMemory(ctx context.Context, a *console.Console, name string) (memory, e
 	if m.place, err = query.ParseMemory(name); err == nil {
 		m.text, err = m.store.ReadMemory(ctx, m.place)
 	}
-	switch {
-	case errors.Is(err, os.ErrPermission):
+	if errors.Is(err, os.ErrPermission) {
 		return m, &console.Failure{Code: console.CodeFailed, What: "the memory cannot be read", Why: err, Help: "sma doctor"}
-	case err != nil:
-		return m, &console.Failure{Code: console.CodeUsage, What: "that is not a memory", Why: err, Help: "sma memory list"}
 	}
-	return m, nil
+	return m, console.Failure{Code: console.CodeUsage, What: "that is not a memory", Help: "sma memory list"}.Because(err)
 }
 
 // document is the JSON of memory show.
@@ -94,13 +91,10 @@ func Write(ctx context.Context, a *console.Console, order []byte) (any, error) {
 // replace writes a new text. The old text is kept in the folder backup next to it.
 func (m memory) replace(ctx context.Context, text string) error {
 	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
-	switch {
-	case errors.Is(err, persistence.ErrMemoryChanged):
+	if errors.Is(err, persistence.ErrMemoryChanged) {
 		return &console.Failure{Code: console.CodeFailed, What: "the memory was changed meanwhile; nothing was written", Help: "sma memory show " + m.name}
-	case err != nil:
-		return &console.Failure{Code: console.CodeFailed, What: "the memory cannot be written", Why: err, Help: "sma doctor"}
 	}
-	return nil
+	return console.Failure{Code: console.CodeFailed, What: "the memory cannot be written", Help: "sma doctor"}.Because(err)
 }
 
 func listCmd(a *console.Console) *cobra.Command {
@@ -111,10 +105,7 @@ func listCmd(a *console.Console) *cobra.Command {
 				return nil, err
 			}
 			lines, err := query.ListMemories(state)
-			if err != nil {
-				return nil, &console.Failure{Code: console.CodeFailed, What: "the memories cannot be read", Why: err, Help: "sma doctor"}
-			}
-			return lines, nil
+			return lines, console.Failure{Code: console.CodeFailed, What: "the memories cannot be read", Help: "sma doctor"}.Because(err)
 		},
 		List: "memories",
 		Text: func(lines []query.MemoryLine) string { return listText(a, lines) },
@@ -179,10 +170,7 @@ func edited(ctx context.Context, a *console.Console, text string) (string, error
 		return "", &console.Failure{Code: console.CodeFailed, What: "the editor failed; nothing was written", Why: err}
 	}
 	out, err := os.ReadFile(file)
-	if err != nil {
-		return "", &console.Failure{Code: console.CodeFailed, What: "the copy cannot be read", Why: err}
-	}
-	return string(out), nil
+	return string(out), console.Failure{Code: console.CodeFailed, What: "the copy cannot be read"}.Because(err)
 }
 
 func forgetCmd(a *console.Console) *cobra.Command {

@@ -316,7 +316,7 @@ func tasksRunCmd(a *console.Console) *cobra.Command {
 			err = console.NewControl(state).Post(ctx, "/control/tasks?id="+url.QueryEscape(args[0]), nil, &out)
 			switch {
 			case errors.Is(err, console.ErrNotRunning):
-				err = &console.Failure{Code: console.CodeUnreachable, What: "no host is running here", Help: "sma run"}
+				err = console.NoAnswer(err)
 			case errors.Is(err, console.ErrNoChat):
 				err = noTask(args[0])
 			case err != nil:

@@ -257,10 +257,7 @@ func (s *service) enable(ctx context.Context) error {
 	if err == nil {
 		_, err = s.do(ctx, "enable", s.name+".service")
 	}
-	if err != nil {
-		return &console.Failure{Code: console.CodeFailed, What: "the unit " + s.file + " is written, but systemd does not take it", Why: err, Help: elsewhere}
-	}
-	return nil
+	return console.Failure{Code: console.CodeFailed, What: "the unit " + s.file + " is written, but systemd does not take it", Help: elsewhere}.Because(err)
 }
 
 func (c *commands) uninstall(ctx context.Context, s *service) error {
@@ -274,10 +271,7 @@ func (c *commands) uninstall(ctx context.Context, s *service) error {
 	if err == nil {
 		_, err = s.do(ctx, "daemon-reload")
 	}
-	if err != nil {
-		return &console.Failure{Code: console.CodeFailed, What: "the service cannot be removed", Why: err}
-	}
-	return nil
+	return console.Failure{Code: console.CodeFailed, What: "the service cannot be removed"}.Because(err)
 }
 
 func (c *commands) start(ctx context.Context, s *service) error {
@@ -298,10 +292,8 @@ func (c *commands) stop(ctx context.Context, s *service) error {
 	if err := s.needInstalled(); err != nil {
 		return err
 	}
-	if _, err := s.do(ctx, "stop", s.name+".service"); err != nil {
-		return &console.Failure{Code: console.CodeFailed, What: "the service does not stop", Why: err}
-	}
-	return nil
+	_, err := s.do(ctx, "stop", s.name+".service")
+	return console.Failure{Code: console.CodeFailed, What: "the service does not stop"}.Because(err)
 }
 
 func (c *commands) status(context.Context, *service) error { return nil }

@@ -121,10 +121,7 @@ func (s systemd) version(ctx context.Context) (int, error) {
 	}
 	n, _, _ := strings.Cut(words[1], ".")
 	version, err := strconv.Atoi(n)
-	if err != nil {
-		return 0, &console.Failure{Code: console.CodeFailed, What: "the version of systemd cannot be read", Why: err}
-	}
-	return version, nil
+	return version, console.Failure{Code: console.CodeFailed, What: "the version of systemd cannot be read"}.Because(err)
 }
 
 // show returns the properties of a unit. A unit that is not known has them too.

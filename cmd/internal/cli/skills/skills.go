@@ -47,10 +47,8 @@ func openSkills(ctx context.Context, a *console.Console) (skills, error) {
 		return skills{}, err
 	}
 	s := skills{set: agentdir.SkillCatalog(dir, state, loaded.Settings.Skills).Current(), store: agentdir.SkillStore(state)}
-	if s.approvals, err = s.store.SkillApprovals(ctx); err != nil {
-		return s, &console.Failure{Code: console.CodeFailed, What: "what was agreed to cannot be read", Why: err}
-	}
-	return s, nil
+	s.approvals, err = s.store.SkillApprovals(ctx)
+	return s, console.Failure{Code: console.CodeFailed, What: "what was agreed to cannot be read"}.Because(err)
 }
 
 // Names are the names of the skills, for completion. It is empty if they cannot be read.
@@ -188,10 +186,7 @@ func (s skills) approve(ctx context.Context, k skill.Skill, where string) error 
 		return nil
 	}
 	agreed := persistence.SkillApproval{Name: k.Name, Digest: k.Digest, Folder: k.Folder, At: time.Now().UTC().Truncate(time.Second), Where: where}
-	if err := s.store.ApproveSkill(ctx, agreed); err != nil {
-		return &console.Failure{Code: console.CodeFailed, What: "the skill could not be approved", Why: err}
-	}
-	return nil
+	return console.Failure{Code: console.CodeFailed, What: "the skill could not be approved"}.Because(s.store.ApproveSkill(ctx, agreed))
 }
 
 // Order carries out an order of the console: to approve a skill with the digest of what a person saw or, without a
@@ -217,10 +212,8 @@ func Order(ctx context.Context, a *console.Console, order []byte) (any, error) {
 			return nil, err
 		}
 	}
-	if s.approvals, err = s.store.SkillApprovals(ctx); err != nil {
-		return nil, &console.Failure{Code: console.CodeFailed, What: "what was agreed to cannot be read", Why: err}
-	}
-	return s.line(k), nil
+	s.approvals, err = s.store.SkillApprovals(ctx)
+	return s.line(k), console.Failure{Code: console.CodeFailed, What: "what was agreed to cannot be read"}.Because(err)
 }
 
 func forgetCmd(a *console.Console) *cobra.Command {

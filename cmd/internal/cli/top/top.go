@@ -4,7 +4,6 @@ package top
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -138,10 +137,7 @@ func (t *top) take(ctx context.Context, now time.Time) (snapshot, error) {
 	if err == nil {
 		err = t.control.Get(ctx, "/control/gauges", &gauges)
 	}
-	switch {
-	case errors.Is(err, console.ErrNotRunning):
-		return snapshot{}, &console.Failure{Code: console.CodeUnreachable, What: t.Text("no host is running here", "没有正在运行的主机"), Help: "sma run"}
-	case err != nil:
+	if err != nil {
 		return snapshot{}, console.NoAnswer(err)
 	}
 	if err := t.readLog(now); err != nil {

@@ -166,21 +166,12 @@ func Pad(f File, padding []byte, end int64) (int64, error) {
 
 // Copy copies n bytes of a file and returns their checksum.
 func Copy(to io.Writer, from io.ReaderAt, off, n int64) (uint32, error) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	buf := make([]byte, min(n, Window))
-	sum := uint32(0)
-	for done := int64(0); done < n; {
-		b := buf[:min(int64(len(buf)), n-done)]
-		if err := ReadFull(from, b, off+done); err != nil {
-			return 0, err
-		}
-		sum = crc32.Update(sum, table, b)
-		if _, err := to.Write(b); err != nil {
-			return 0, err
-		}
-		done += int64(len(b))
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	done, err := io.Copy(io.MultiWriter(sum, to), io.NewSectionReader(from, off, n))
+	if err == nil && done < n {
+		err = io.ErrUnexpectedEOF
 	}
-	return sum, nil
+	return sum.Sum32(), err
 }
 
 // Writer writes a file from the start. The last call must be Flush.
