@@ -84,7 +84,7 @@ func (f *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, 
 	if err != nil {
 		return dst, at, err //nolint:wrapcheck // the caller describes it
 	}
-	side := modelmessage.RoleUser // a system message behind others, too
+	side := modelmessage.RoleUser // also for a system message after others
 	if m.Role == modelmessage.RoleAssistant {
 		side = modelmessage.RoleAssistant
 	}
@@ -135,7 +135,7 @@ func (w *blocks) flush() {
 	w.calls = nil
 }
 
-// add appends a block, behind the thinking that led to it; cacheable says that it may bear a mark.
+// add appends a block after the thinking that led to it. cacheable says that a mark may follow the block.
 func (w *blocks) add(block []byte, cacheable bool) {
 	thoughts := w.thoughts
 	w.thoughts = nil
