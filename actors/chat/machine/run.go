@@ -16,7 +16,7 @@ import (
 )
 
 // whatFollows decides what to do next when no input is waiting. It is called until it plans nothing more, so that handlers
-// need not know what comes next. A chat has at most one run, because a run is asked for only if the state has none.
+// need not know what happens next. A chat has at most one run, because a run is asked for only if the state has none.
 func (c *Chat) whatFollows() {
 	c.requests.SendReferrals()
 	if c.lookedAt != c.State.N {

@@ -23,8 +23,8 @@ const (
 	maxForward   = 16 << 10
 	// forwardsTimeout bounds the request for them: the service waits three seconds for our answer.
 	forwardsTimeout = 2 * time.Second
-	// forwardsWithin is how old a message may be for which the service has to come again because they are not available.
-	// It comes twice in this time, and later twice more.
+	// forwardsWithin is how old a message may be for the host to have the service send its event again because they are
+	// not available yet. The service does so twice in this time, and later twice more.
 	forwardsWithin = 30 * time.Minute
 )
 

@@ -70,7 +70,7 @@ func named(m decision.ModelAnswer, chinese bool) string {
 	return m.Name + " (" + labelled(m, false) + ")"
 }
 
-// labelled is the name of a model itself, and how much people chose that it thinks.
+// labelled returns the name of a model and the thinking effort that people chose.
 func labelled(m decision.ModelAnswer, chinese bool) string {
 	switch {
 	case m.Effort == "":

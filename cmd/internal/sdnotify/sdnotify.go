@@ -17,7 +17,7 @@ const (
 	// patience is how long being ready may take. Then the manager hears that the process has started, and the status
 	// says what is missing: a service that cannot be reached is no reason to start the process again.
 	patience = 30 * time.Second
-	// steady is how often the status is told to a manager without a watchdog.
+	// steady is how often the status is sent to a manager without a watchdog.
 	steady = 10 * time.Second
 )
 
@@ -88,7 +88,7 @@ func (m *Manager) send(lines []string) error {
 	return nil
 }
 
-// reports is what the manager is told while the process runs.
+// reports sends the status to the manager while the process runs.
 type reports struct {
 	send     func(lines ...string)
 	health   func(context.Context) Health

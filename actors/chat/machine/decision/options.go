@@ -223,7 +223,7 @@ type ModelAnswer struct {
 	Are         ModelAre    // set for the command model
 	ModelChoice             // what answers in the chat
 	Effort      string      // how much it thinks; empty if that is left to its settings
-	Unable      ModelChoice // the model that does not think as asked, if that is what it came to
+	Unable      ModelChoice // the model that does not support the effort, if Are is ModelUnable
 }
 
 // MainModel is the name by which people choose the main model.
