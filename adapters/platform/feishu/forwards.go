@@ -67,7 +67,7 @@ func (p *Platform) forwards(ctx context.Context, id string) ([]forward, error) {
 	defer cancel()
 	got, err := api.Get[listing](ctx, p.client, api.MessagePath(id), nil)
 	if err != nil {
-		p.log.Warn("what was forwarded could not be asked", "error", err)
+		p.log.Warn("the forwarded messages could not be read", "error", err)
 		if e, ok := errors.AsType[*platform.Error](sendError(err)); ok && e.Retryable {
 			return nil, err
 		}

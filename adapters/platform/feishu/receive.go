@@ -94,7 +94,7 @@ func (r *receiver) begin(ctx context.Context) error {
 			return err
 		}
 		if r.status.Set(false, "the service cannot be reached or refuses the app") {
-			r.p.log.Warn("not receiving", "error", err)
+			r.p.log.Warn("messages cannot be received; it is tried again", "error", err)
 		}
 		retry.Wait(ctx, retry.Pause(tries))
 	}
@@ -151,7 +151,7 @@ func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	defer cancel()
 	got, err := api.Get[listing](ctx, p.client, api.MessagePath(id), nil)
 	if err != nil {
-		p.log.Warn("whose message is answered could not be asked", "error", err)
+		p.log.Warn("the sender of the message that is replied to could not be read", "error", err)
 		return false
 	}
 	ours := len(got.Items) > 0 && got.Items[0].Sender.ID == p.opts.AppID

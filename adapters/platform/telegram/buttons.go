@@ -194,7 +194,7 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 		p.toast(ctx, c, say.TryAgain, true)
 		return
 	}
-	p.log.Info("group allowed", "chat", chat, "by", person)
+	p.log.Info("a group was allowed", "chat", chat, "by", person)
 	p.toast(ctx, c, say.GroupAllowed, false)
 	p.showKeyboard(ctx, c, onlyButton("✅ "+c.From.Name()))
 	p.owe(ctx)

@@ -25,7 +25,7 @@ const (
 	maxOwnUpload = 2000 << 20
 )
 
-var errTooLarge = errors.New("the file is larger than the service takes of a bot")
+var errTooLarge = errors.New("the file is larger than the service accepts from a bot")
 
 // sendFile sends an attachment with its caption.
 func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platform.Part) (int64, error) {
@@ -139,7 +139,7 @@ func chatID(out outgoing) any {
 func (p *Platform) library() (*bot.Bot, error) {
 	b, err := bot.New(strings.TrimSpace(p.opts.Token()), bot.WithSkipGetMe(), bot.WithServerURL(strings.TrimRight(p.opts.BaseURL, "/")),
 		bot.WithHTTPClient(uploadTimeout, p.client.http), bot.WithErrorsHandler(func(err error) {
-			p.log.Debug("upload", "error", p.client.bare(err))
+			p.log.Debug("an upload failed", "error", p.client.bare(err))
 		}))
 	if err != nil {
 		return nil, &callError{Call: "upload", Err: p.client.bare(err)}

@@ -145,7 +145,7 @@ func (h *hook) untilDone(ctx context.Context, do func() error) error {
 			note, pause = "the server refuses the webhook: "+api.Description, max(pause, api.RetryAfter)
 		}
 		if h.status.Set(false, note) {
-			h.p.log.Warn("not receiving", "error", err)
+			h.p.log.Warn("messages cannot be received; it is tried again", "error", err)
 		}
 		retry.Wait(ctx, pause)
 	}
@@ -180,7 +180,7 @@ func (h *hook) check(ctx context.Context) error {
 	case err != nil:
 		h.status.Set(false, "the server cannot be reached")
 	case info.URL != h.p.opts.Webhook.URL:
-		h.p.log.Warn("another program took the webhook away; it is set again")
+		h.p.log.Warn("another program removed the webhook; it is set again")
 		h.status.Set(false, "another program uses this token")
 		return h.set(ctx)
 	case info.PendingUpdateCount > 0 && h.p.opts.Now().Sub(time.Unix(int64(info.LastErrorDate), 0)) < 2*hookCheck:

@@ -308,7 +308,7 @@ func TestStrangersDoNotFloodTheLog(t *testing.T) {
 		g.writes("late", "Mal", "hello")
 		g.admission.pair(t.Context(), Request{In: platform.Inbound{Sender: platform.Person{ID: "late"}, Command: platform.Command{Name: "start", Args: "WRONG"}}})
 	}
-	for _, line := range []string{"a stranger's request was not kept", "a pairing code was not taken"} {
+	for _, line := range []string{"a stranger's request could not be stored", "a pairing code was not taken"} {
 		if n := strings.Count(log.String(), line); n != 1 {
 			t.Errorf("%q is logged %d times, want once", line, n)
 		}

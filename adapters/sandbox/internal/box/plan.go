@@ -138,7 +138,7 @@ func checkSpec(s sandbox.Spec) error {
 	}
 	for _, v := range s.Env {
 		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
-			return errors.New("a variable of the environment has not the form NAME=value")
+			return errors.New("a variable of the environment does not have the form NAME=value")
 		}
 	}
 	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden, s.Own, s.Shown, s.Absent)
