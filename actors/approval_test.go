@@ -33,7 +33,7 @@ func TestApprovedInPlace(t *testing.T) {
 		if v := a.View(alice); v.Running || v.Counts.Open != 0 {
 			t.Errorf("a request keeps the chat busy: %+v", v)
 		}
-		if got := a.decide(a.open(), true); !slices.Equal(got, []messages.DecisionIs{messages.DecisionDone}) {
+		if got := a.decide(a.open(), true); !slices.Equal(got, []messages.DecisionState{messages.DecisionDone}) {
 			t.Errorf("decided: %v", got)
 		}
 		a.want("user: remove a", `assistant: Shall I? [{"path":"a"} output-available] Gone.`)

@@ -65,7 +65,7 @@ func TestGroupDecisionsByID(t *testing.T) {
 		a.Say(group, "bob", "remove a")
 		a.Wait()
 		part, _ := a.View(group).Messages[1].Parts[1].(uimessage.Tool)
-		for who, want := range map[string]messages.DecisionIs{"bob": messages.DecisionForbidden, "": messages.DecisionForbidden} {
+		for who, want := range map[string]messages.DecisionState{"bob": messages.DecisionForbidden, "": messages.DecisionForbidden} {
 			out, err := a.Port.Decide(t.Context(), group, platform.Person{ID: who}, []messages.Decision{{ApprovalID: part.Approval.ID, Approved: true}})
 			if err != nil || out[0].Is != want {
 				t.Errorf("%q: %v, %v", who, out, err)

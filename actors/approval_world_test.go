@@ -93,7 +93,7 @@ func (a *approvals) openIn(key messages.ChatKey) []string {
 	return ids
 }
 
-func (a *approvals) decide(ids []string, approved bool) []messages.DecisionIs {
+func (a *approvals) decide(ids []string, approved bool) []messages.DecisionState {
 	a.t.Helper()
 	var say []messages.Decision
 	for _, id := range ids {
@@ -104,7 +104,7 @@ func (a *approvals) decide(ids []string, approved bool) []messages.DecisionIs {
 		a.t.Fatalf("decide: %v", err)
 	}
 	a.Wait()
-	var is []messages.DecisionIs
+	var is []messages.DecisionState
 	for _, o := range out {
 		is = append(is, o.Is)
 	}
@@ -196,8 +196,8 @@ func (a *approvals) results() []string {
 	return out
 }
 
-func done(n int) []messages.DecisionIs {
-	return slices.Repeat([]messages.DecisionIs{messages.DecisionDone}, n)
+func done(n int) []messages.DecisionState {
+	return slices.Repeat([]messages.DecisionState{messages.DecisionDone}, n)
 }
 
 func (a *approvals) decided(approved bool) {

@@ -100,7 +100,7 @@ func hello(t *testing.T, w *actortest.World) {
 	}
 }
 
-func decide(t *testing.T, w *actortest.World, id string) messages.DecisionIs {
+func decide(t *testing.T, w *actortest.World, id string) messages.DecisionState {
 	t.Helper()
 	out, err := w.Port.Decide(context.Background(), alice, platform.Person{ID: "alice"}, []messages.Decision{{ApprovalID: id, Approved: true}})
 	if err != nil {

@@ -22,11 +22,11 @@ func (s *scenario) withContexts() {
 	n := 0
 	s.o.Chat.Contexts = true
 	s.o.Chat.Commands = func(cmd decision.Command) (string, bool) {
-		words := []string{string(cmd.Contexts.Are)}
+		words := []string{string(cmd.Contexts.Outcome)}
 		for _, item := range cmd.Contexts.Items {
 			words = append(words, item.Title)
 		}
-		return strings.Join(words, "; "), cmd.Contexts.Are != decision.ContextsOff
+		return strings.Join(words, "; "), cmd.Contexts.Outcome != decision.ContextsOff
 	}
 	s.o.Tools = append(s.o.Tools, contexts.Tools(contexts.Options{
 		Store: s.store, Zone: time.UTC, Random: func() string {

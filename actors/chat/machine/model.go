@@ -11,7 +11,7 @@ import (
 
 // modelCommand carries out /model. A name, an effort, or both choose the model and the effort of later runs. A forwarded
 // message or a bot chooses nothing. It also returns the model that does not support the effort, if any.
-func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) (are decision.ModelAre, unable decision.ModelChoice) {
+func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) (outcome decision.ModelOutcome, unable decision.ModelChoice) {
 	if msg.Command != "model" {
 		return "", unable
 	}

@@ -52,7 +52,7 @@ func (c *Chat) nextRun() {
 		}
 	}
 	c.requests.CapOpen()
-	if c.obeySwitch() || c.applyCompaction() {
+	if c.switchDue() || c.applyCompaction() {
 		return
 	}
 	open, due := c.State.OpenTurns() > 0, c.State.Due()
@@ -161,8 +161,8 @@ func (c *Chat) fromRun(msg messages.ToChat) {
 	}
 }
 
-// runGone fails a run whose actor stopped unexpectedly, because it panicked.
-func (c *Chat) runGone(child string) {
+// runTerminated fails a run whose actor panicked.
+func (c *Chat) runTerminated(child string) {
 	if child == c.RunChild {
 		c.runFailed(messages.RunFailed{RunID: c.RunID, Reason: "internal", Err: "the run panicked"})
 	}

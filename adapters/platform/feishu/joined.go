@@ -34,7 +34,7 @@ func (r *receiver) membership(e envelope) handler {
 				return nil, err
 			}
 			r.p.metrics.events.WithLabelValues("membership").Inc()
-			r.p.owe(ctx)
+			r.p.sendDue(ctx)
 			return struct{}{}, nil
 		})
 	}

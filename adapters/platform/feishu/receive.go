@@ -48,7 +48,7 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	defer cancel()
 	err := r.begin(ctx)
 	if err == nil {
-		p.owe(ctx) // what an earlier run could not send
+		p.sendDue(ctx) // what an earlier run could not send
 	}
 	if err == nil && p.opts.Webhook != nil {
 		err = r.serveHook(ctx)
@@ -223,7 +223,7 @@ func (r *receiver) arrived(ctx context.Context, at *lines.Place, event received)
 		kind = "taken_back"
 	}
 	r.p.metrics.events.WithLabelValues(kind).Inc()
-	r.p.owe(ctx)
+	r.p.sendDue(ctx)
 	return struct{}{}, nil
 }
 

@@ -197,7 +197,7 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	p.log.Info("a group was allowed", "chat", chat, "by", person)
 	p.toast(ctx, c, say.GroupAllowed, false)
 	p.showKeyboard(ctx, c, onlyButton("✅ "+c.From.Name()))
-	p.owe(ctx)
+	p.sendDue(ctx)
 }
 
 func (p *Platform) toast(ctx context.Context, c callback, text string, alert bool) {

@@ -109,7 +109,7 @@ func (r *receiver) step(ctx context.Context) error {
 	if err := r.intake.Open(ctx); err != nil {
 		return err
 	}
-	r.p.owe(ctx)
+	r.p.sendDue(ctx)
 	updates, bad, err := r.poll(ctx)
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func (h *hook) look(ctx context.Context, served <-chan error) error {
 	if err := h.untilDone(ctx, func() error { return h.set(ctx) }); err != nil {
 		return err
 	}
-	h.p.owe(ctx) // what an earlier run could not send
+	h.p.sendDue(ctx) // what an earlier run could not send
 	h.p.log.Info("receiving by webhook", "username", h.p.Username())
 	h.status.Set(true, "")
 	tick := time.NewTicker(hookCheck)
@@ -228,7 +228,7 @@ func (h *hook) take(raw []byte) int {
 	if err := h.intake.Deliver(h.life, h.p.arrivals(h.life, updates)); err != nil {
 		return http.StatusServiceUnavailable
 	}
-	h.p.owe(h.life)
+	h.p.sendDue(h.life)
 	return http.StatusOK
 }
 

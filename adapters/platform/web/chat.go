@@ -90,9 +90,9 @@ type accepted struct {
 // wire is the response to a client that does not wait.
 func (t accepted) wire() any {
 	type decision struct {
-		ID   string              `json:"id"`
-		Is   messages.DecisionIs `json:"is"`
-		Late bool                `json:"late,omitempty"`
+		ID   string                 `json:"id"`
+		Is   messages.DecisionState `json:"is"`
+		Late bool                   `json:"late,omitempty"`
 	}
 	out := struct {
 		TurnID    string     `json:"turnId"`
