@@ -73,7 +73,7 @@ func (a *approvals) again() {
 	a.Wait()
 }
 
-// open are the ids of the calls that show as waiting for a person.
+// open are the ids of the calls that are shown as waiting for a person.
 func (a *approvals) open() []string {
 	a.t.Helper()
 	return a.openIn(alice)
@@ -111,7 +111,7 @@ func (a *approvals) decide(ids []string, approved bool) []messages.DecisionState
 	return is
 }
 
-// history is the chat as people see it, a line for each message.
+// history returns the chat as people see it, one line per message.
 func (a *approvals) history() []string {
 	a.t.Helper()
 	var out []string
@@ -145,8 +145,8 @@ func (a *approvals) ran(want int64) {
 	}
 }
 
-// sound checks what holds for every conversation: strict requests that begin as
-// the ones before, nothing left over, every ingress with its fate.
+// sound checks what holds for every conversation: requests are strict and begin like the previous ones, nothing is left
+// over, and every ingress has its fate.
 func (a *approvals) sound() {
 	a.t.Helper()
 	if faults := a.script.Faults(); len(faults) > 0 {

@@ -49,8 +49,8 @@ func (s *scenario) contexts() (string, error) {
 	return strings.Join(out, "; "), err
 }
 
-// nothingLost: every message that people sent is in the history or in a context, and
-// every context begins with a user turn and ends with the answer to its last one.
+// nothingLost checks that every message of people is in the history or in a context, and that every context begins with
+// a user turn and ends with the answer to its last one.
 func (s *scenario) nothingLost() {
 	s.t.Helper()
 	if !s.o.Chat.Contexts {
@@ -85,8 +85,8 @@ func (s *scenario) nothingLost() {
 	}
 }
 
-// A process may die before or after any operation of its store while contexts are
-// switched, and any of them may fail: every context is whole, and nothing is lost.
+// A process is killed before or after any operation of its store while contexts are switched, and any operation may
+// fail. Every context is complete, and nothing is lost.
 func TestContextCrashAnywhere(t *testing.T) {
 	const script = `
 set contexts on
