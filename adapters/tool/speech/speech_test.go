@@ -200,7 +200,7 @@ func TestSpeak(t *testing.T) {
 	}
 }
 
-// Where nobody can hear a voice, people get a file, a page that plays it, or words.
+// Where voice messages are not possible, people get a file, a page that plays it, or text.
 func TestSpeakWhereVoicesDoNotGo(t *testing.T) {
 	for _, c := range []struct {
 		name  string

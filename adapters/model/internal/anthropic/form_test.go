@@ -67,7 +67,7 @@ func written(t *testing.T, p *Protocol, req model.Request) string {
 	return string(raw)
 }
 
-// spelledOut replaces results that are strings by the blocks that they stand for, as the SDK does.
+// spelledOut replaces results that are strings by the equivalent blocks, as the SDK does.
 func spelledOut(v any) {
 	switch v := v.(type) {
 	case []any:
