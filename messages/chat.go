@@ -187,7 +187,7 @@ type ApprovalDecided struct {
 	Err      string // nothing was decided; try again later
 }
 
-// DecisionOutcome is what became of a decision.
+// DecisionOutcome is the outcome of a decision.
 type DecisionOutcome struct {
 	ApprovalID string
 	Is         DecisionState

@@ -142,7 +142,7 @@ func (s sending) do(ctx context.Context) (messages.Receipt, error) {
 }
 
 // notTried is the failure of a part that was not tried, because the platform is still not
-// reachable. What is known about the try before does not change.
+// reachable. What is known about the previous try does not change.
 type notTried struct{ of platform.Error }
 
 func (e *notTried) Error() string { return e.of.Error() }

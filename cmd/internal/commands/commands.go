@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Contexts bool // whether conversations can be archived and loaded
 	Project  string
-	// Models are the main model and those that people may choose in its place.
+	// Models are the main model and those that people may choose instead.
 	Models func() []decision.ModelChoice
 	State  string // the state folder, for tasks
 	// TasksChanged is called after a command changed a task.
