@@ -107,15 +107,15 @@ say alice two`
 		t.Fatalf("the whole conversation made %d operations", total)
 	}
 	played := 0
-	for i, what := range slices.Sorted(maps.Keys(mishaps)) {
+	for i, what := range slices.Sorted(maps.Keys(failures)) {
 		for n := 1 + i%every; n <= total && !t.Failed(); n += every {
 			played++
 			synctest.Test(t, func(t *testing.T) {
-				if crashAt(t, script, func(s *faulty) { mishaps[what](s, n) }); t.Failed() {
+				if crashAt(t, script, func(s *faulty) { failures[what](s, n) }); t.Failed() {
 					t.Logf("at operation %d %s", n, what)
 				}
 			})
 		}
 	}
-	t.Logf("%d mishaps at %d operations", played, total)
+	t.Logf("%d failures at %d operations", played, total)
 }

@@ -66,8 +66,8 @@ say alice two
 advance 5m`,
 }
 
-// mishaps are failures at an operation of the store.
-var mishaps = map[string]func(s *faulty, n int){
+// failures are what may go wrong at the n-th operation of the store.
+var failures = map[string]func(s *faulty, n int){
 	"dies before it":      func(s *faulty, n int) { s.dieAt = n },
 	"dies after it":       func(s *faulty, n int) { s.dieAt, s.after = n, true },
 	"the disk is full":    func(s *faulty, n int) { s.failAt, s.full = n, true },
@@ -88,7 +88,7 @@ func TestScenarioCrashAnywhere(t *testing.T) {
 				t.Fatalf("the whole conversation made %d operations", total)
 			}
 			for n := 1; n <= total && !t.Failed(); n++ {
-				for what, happens := range mishaps {
+				for what, happens := range failures {
 					synctest.Test(t, func(t *testing.T) {
 						if crashAt(t, script, func(s *faulty) { happens(s, n) }); t.Failed() {
 							t.Logf("at operation %d %s", n, what)
