@@ -268,7 +268,9 @@ func (s *Server) OnSpeak(call func()) {
 type Transcriber func(ctx context.Context, a speech.Audio) (string, error)
 
 // Transcribe implements [speech.Transcriber].
-func (f Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, error) { return f(ctx, a) }
+func (f Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
+	return f(ctx, a)
+}
 
 // Synthesizer is a synthesizer implemented by a function.
 type Synthesizer func(ctx context.Context, w speech.Words) ([]byte, error)
