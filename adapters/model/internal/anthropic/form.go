@@ -215,13 +215,13 @@ func appendOutput(dst []byte, o modelmessage.Output) []byte {
 }
 
 // wireID returns an id in the alphabet of the protocol; other services make ids with other letters.
-// Different ids stay different.
+// Different ids stay different, because ids that begin like converted ones are converted, too.
 func wireID(id string) string {
 	const hex = "0123456789abcdef"
 	plain := func(c byte) bool {
 		return c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	}
-	if id != "" && strings.IndexFunc(id, func(r rune) bool { return r > 127 || r != '_' && !plain(byte(r)) }) < 0 {
+	if id != "" && !strings.HasPrefix(id, "x_") && strings.IndexFunc(id, func(r rune) bool { return r > 127 || r != '_' && !plain(byte(r)) }) < 0 {
 		return id
 	}
 	out := []byte("x_")

@@ -204,3 +204,15 @@ func TestThinkingWithABudget(t *testing.T) {
 		})
 	}
 }
+
+// Otherwise a result could not be matched to its call.
+func TestWireIDsAreDifferent(t *testing.T) {
+	seen := map[string]string{}
+	for _, id := range []string{"", "a.b", "a_2eb", "x_a_2eb", "x_x_5fa_5f2eb", "a-b", "é", "x_", "x"} {
+		got := wireID(id)
+		if other, ok := seen[got]; ok {
+			t.Errorf("%q and %q both become %q", other, id, got)
+		}
+		seen[got] = id
+	}
+}
