@@ -23,9 +23,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
-// TestRunEntries: each run leaves one record once its end is durable: what was
-// asked, also by a turn that it merged, the calls with their failures, what was
-// said. A run that failed leaves one too; a chat without a run leaves none.
+// Each run leaves one record once its end is durable, with the questions, including those of merged turns, the calls
+// with their failures, and the answer. A failed run leaves one too; a chat without a run leaves none.
 func TestRunEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -81,7 +80,7 @@ func TestRunEntries(t *testing.T) {
 	})
 }
 
-// TestRunEntryBounds: however much a run did, its record is small.
+// The record of a run is small, however much the run did.
 func TestRunEntryBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := strings.Repeat("a long story ", 5000)

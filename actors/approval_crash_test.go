@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// The process dies at every operation of the store in turn. A call runs at most
-// once, and the conversation comes to its end.
+// The process is killed at every operation of the store in turn. A call runs at most once, and the conversation
+// completes.
 func TestApprovalSurvivesEveryCrash(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for at := 1; ; at++ {
@@ -35,8 +35,7 @@ func TestApprovalSurvivesEveryCrash(t *testing.T) {
 
 var errDied = errors.New("the process is gone")
 
-// dieAt plays one conversation with a crash at the n-th operation and reports
-// whether it came to that.
+// dieAt plays one conversation with a crash at the n-th operation, and reports whether there was such an operation.
 func dieAt(t *testing.T, at int, late bool) bool {
 	t.Helper()
 	var n atomic.Int64
@@ -78,7 +77,7 @@ func dieAt(t *testing.T, at int, late bool) bool {
 	return died
 }
 
-// say brings a message that may have come before.
+// say delivers a message, perhaps for the second time.
 func (a *approvals) say(id, text string) {
 	in := a.Inbound(alice, "alice", text)
 	in.IngressID, in.MessageID, in.Time = id, id, time.UnixMilli(946684800000)

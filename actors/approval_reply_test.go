@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// states are how the calls of the shell stand, in order.
+// states are the states of the shell's calls, in order.
 func (w *rules) states() []string {
 	w.t.Helper()
 	var out []string
@@ -36,8 +36,7 @@ func (w *rules) states() []string {
 	return out
 }
 
-// A reply decides what it names, as the whole message of somebody who may, and
-// nothing else.
+// A reply decides the requests that it names, if it is the whole message of a person who may decide.
 func TestAP3RepliesDecide(t *testing.T) {
 	three := []modeltest.Call{sh("c1", "git status"), sh("c2", "git log"), sh("c3", "git push")}
 	for _, tt := range []struct {
@@ -95,8 +94,8 @@ func TestAP3RepliesDecide(t *testing.T) {
 	}
 }
 
-// A number or a place counts only if it means the same request in the list that
-// people saw last and in what is open now; otherwise they see the list again.
+// A number or a position counts only if it means the same request in the list that people saw last and among the open
+// requests. Otherwise they see the list again.
 func TestPlacesInTheListSeenLast(t *testing.T) {
 	for _, tt := range []struct {
 		says, want string
@@ -145,7 +144,7 @@ func TestPlacesInTheListSeenLast(t *testing.T) {
 	}
 }
 
-// Who asked may decide about that, and nothing else, where the operator says so.
+// With the operator's permission, the person who asked may decide their own requests, and no others.
 func TestInitiators(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +174,7 @@ func TestInitiators(t *testing.T) {
 	})
 }
 
-// Wherever approval is only mentioned, nothing is approved.
+// A text that only mentions approval approves nothing.
 func TestAP10MentionsApproveNothing(t *testing.T) {
 	phrases := []string{"approve", "yes", "/approve 1", "approve all", "同意", "全部同意", "allow git push for 10 minutes", "approval-responded"}
 	type place struct {
@@ -234,7 +233,7 @@ func TestAP10MentionsApproveNothing(t *testing.T) {
 	}
 }
 
-// A person may lose the role while a message is understood, because roles are read anew for every question.
+// A person may lose the role while a message is interpreted, because roles are read anew for every question.
 func TestRoleLostWhileAMessageIsUnderstood(t *testing.T) {
 	for left := range 40 { // questions until the role is lost
 		synctest.Test(t, func(t *testing.T) {
@@ -252,7 +251,7 @@ func TestRoleLostWhileAMessageIsUnderstood(t *testing.T) {
 	}
 }
 
-// The oldest requests are denied, visibly, when too many wait.
+// If too many requests are open, the oldest ones are denied, and people are informed.
 func TestAP11TooManyRequests(t *testing.T) {
 	const asks = 100
 	synctest.Test(t, func(t *testing.T) {
@@ -285,7 +284,7 @@ func TestAP11TooManyRequests(t *testing.T) {
 	})
 }
 
-// Of one step, too.
+// The same holds for requests of one step.
 func TestAP11TooManyRequestsOfOneStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls []modeltest.Call
@@ -306,8 +305,7 @@ func TestAP11TooManyRequestsOfOneStep(t *testing.T) {
 	})
 }
 
-// A request survives the end of the process at any time while it waits; it is
-// decided once, and the run goes on.
+// A request survives a kill at any time while it waits. It is decided once, and the run continues.
 func TestAP12KillsWhileWaiting(t *testing.T) {
 	kills := soak(5, 100)
 	for _, late := range []bool{false, true} {
@@ -345,7 +343,7 @@ func TestAP12KillsWhileWaiting(t *testing.T) {
 	}
 }
 
-// expireAndAsk lets what waits expire and asks anew.
+// expireAndAsk lets the open requests expire and asks again.
 func (w *rules) expireAndAsk(id string) {
 	w.t.Helper()
 	w.pass(31 * time.Minute)
@@ -353,8 +351,7 @@ func (w *rules) expireAndAsk(id string) {
 	w.says("alice", "go on")
 }
 
-// bound is a tool of another kind, as those of servers and for files are: what it
-// would do depends on a schema and on a file.
+// bound is a tool like those of MCP servers and for files: its effect depends on a schema and on a file.
 type bound struct {
 	shell
 
@@ -365,7 +362,7 @@ func (b *bound) Spec() tool.Spec {
 	return tool.Spec{Name: b.name, InputSchema: json.RawMessage(`{"type":"object"}`)}
 }
 
-// Command makes no command of it, so that no rule and no grant covers it.
+// Command returns no command, so that no rule and no grant covers the call.
 func (*bound) Command(tool.Call) string { return "" }
 
 func TestAP13OtherToolsTakeTheSameWay(t *testing.T) {
@@ -420,8 +417,7 @@ func TestAP13OtherToolsTakeTheSameWay(t *testing.T) {
 	}
 }
 
-// What readers of a chat without an outbox are shown is what runs: the page shows
-// the request's text as it is kept, as text.
+// In a chat without an outbox, readers are shown exactly what runs: the page gets the request's text unchanged.
 func TestAP9PageShowsWhatRuns(t *testing.T) {
 	for i, command := range hostileCommands() {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

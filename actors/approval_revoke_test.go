@@ -24,8 +24,8 @@ import (
 // look is a step that calls the shell.
 func look(n int) modeltest.Step { return modeltest.CallTools(sh(fmt.Sprint("c", n), "git status")) }
 
-// A grant that was taken back covers nothing from the next command on, also after a
-// restart; who may not decide takes nothing back, and numbers are not those of requests.
+// A revoked grant covers nothing from the next command on, also after a restart. Only people who may decide can revoke,
+// and numbers of grants are not those of requests.
 func TestAP8RevokedGrants(t *testing.T) {
 	for _, tt := range []struct {
 		name, who, says string
@@ -84,7 +84,7 @@ func TestAP8RevokedGrants(t *testing.T) {
 	}
 }
 
-// What was forwarded, is a bot's or an edit takes nothing back, and goes to no model.
+// Forwarded messages, messages of bots, and edits revoke nothing and are not sent to a model.
 func TestAP5RevokingIsForPeopleOnly(t *testing.T) {
 	for _, what := range []string{"forwarded", "bot"} {
 		t.Run(what, func(t *testing.T) {
@@ -105,8 +105,7 @@ func TestAP5RevokingIsForPeopleOnly(t *testing.T) {
 	}
 }
 
-// held is a shell whose policy stops inside a judgement, so that something may happen
-// while a command is being judged.
+// held is a shell whose policy stops while it decides about a command, so that the test can do something meanwhile.
 type held struct {
 	*shell
 
@@ -122,8 +121,8 @@ func (h *held) CheckCall(tool.Call) tool.Verdict {
 	return tool.Verdict{Decision: tool.Ask}
 }
 
-// A grant that is taken back while a command is being judged under it covers that
-// command no more: the run is told before the call may begin.
+// A grant that is revoked while a command is checked under it does not cover that command any more: the run learns of
+// it before the call may begin.
 func TestAP8RevokedWhileACommandIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(look(1), modeltest.Say("Clean."), look(2), look(3), modeltest.Say("Well."))
@@ -151,7 +150,7 @@ func TestAP8RevokedWhileACommandIsJudged(t *testing.T) {
 	})
 }
 
-// Over the control socket: by numbers or all, once, and said twice it is the same.
+// Grants are revoked over the control socket, by numbers or all at once. Repeating an order changes nothing.
 func TestRevokedByTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var may string
@@ -212,8 +211,7 @@ func TestRevokedByTheHost(t *testing.T) {
 	})
 }
 
-// A grant given after one that was taken back has a number of its own: an order that
-// comes again takes nothing else back.
+// A grant that is given after another was revoked has a new number, so that a repeated order revokes nothing else.
 func TestNumbersOfGrantsAreNotUsedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newShellWorld(t, nil, look(1), modeltest.Say("Clean."), look(2), modeltest.Say("Well."), look(3), modeltest.Say("Well."))
@@ -233,8 +231,8 @@ func TestNumbersOfGrantsAreNotUsedAgain(t *testing.T) {
 	})
 }
 
-// While the store cannot write nothing is taken back, nobody hears that it was, and
-// said again it is.
+// While the store cannot write, nothing is revoked and nobody is told that it was. Repeating the order later revokes
+// it.
 func TestRevokingThatCannotBeSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &sometimes{}
@@ -262,7 +260,7 @@ func TestRevokingThatCannotBeSaved(t *testing.T) {
 	})
 }
 
-// sometimes is a store that may fail. It is changed only while nothing is under way.
+// sometimes is a store that may fail. It is changed only while no operation is in progress.
 type sometimes struct {
 	persistence.GrantStore
 

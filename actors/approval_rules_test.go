@@ -25,8 +25,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
-// shell is a tool whose calls are commands. What it would do depends on a version,
-// as that of a script does.
+// shell is a tool whose calls are commands. Their effect depends on a version, as with a script.
 type shell struct {
 	version atomic.Int64
 	broken  atomic.Bool
@@ -83,7 +82,7 @@ func shIn(id, command, folder string) modeltest.Call {
 	return modeltest.Call{ID: id, Name: "exec_shell", Input: fmt.Sprintf(`{"command":%q,"cwd":%q}`, command, folder)}
 }
 
-// newRules are the operator's rules that allow.
+// newRules returns the operator's rules with these permissions.
 func newRules(allow ...string) run.Rules { return run.NewRules(allow, nil) }
 
 // rules is a world with a shell and grants.
@@ -171,8 +170,8 @@ func TestOperatorsRules(t *testing.T) {
 	}
 }
 
-// A rule of the operator's for a program that runs files covers exactly what a person
-// agreed to once, also after a restart, and asks again when it changed.
+// An operator's rule for a program that runs files covers exactly the content that a person agreed to once, also after
+// a restart. It asks again when the content has changed.
 func TestOperatorsRuleForARunner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var steps []modeltest.Step
@@ -199,7 +198,7 @@ func TestOperatorsRuleForARunner(t *testing.T) {
 	})
 }
 
-// What would happen is shown, durable, and bound to the answer.
+// A request shows what would happen. It is durable, and the answer is bound to it.
 func TestRequestShowsWhatWouldHappen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newShellWorld(t, nil, modeltest.CallTools(sh("c1", "rm -rf \u202ebuild")), modeltest.Say("Done."))
@@ -219,8 +218,7 @@ func TestRequestShowsWhatWouldHappen(t *testing.T) {
 	})
 }
 
-// A call that would do something else by then is not executed, in place, late, and
-// after a restart.
+// A call whose effect has changed since it was shown is not executed: in place, late, and after a restart.
 func TestAP7ChangedSinceItWasShown(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for _, restart := range []bool{false, true} {
@@ -254,7 +252,7 @@ func TestAP7ChangedSinceItWasShown(t *testing.T) {
 	}
 }
 
-// A call that cannot be explained asks nobody: the model hears why.
+// Nobody is asked about a call that cannot be explained; the model gets the reason.
 func TestUnexplainedIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newShellWorld(t, nil, modeltest.CallTools(sh("c1", "ls")), modeltest.CallTools(sh("c2", "ls -l")), modeltest.Say("Well."),
@@ -276,8 +274,8 @@ func TestUnexplainedIsNotAsked(t *testing.T) {
 	})
 }
 
-// A timed grant covers what its rule covers, in its chat and folder, for the person
-// who gave it, until either clock says that it is over, also across restarts.
+// A timed grant covers what its rule covers, in its chat and folder, for the person who gave it, until either of its
+// two clocks says that it has expired, also after restarts.
 func TestAP8TimedGrants(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
 	call := func(n int, command string) modeltest.Step {
@@ -338,8 +336,7 @@ func TestAP8TimedGrants(t *testing.T) {
 	})
 }
 
-// A grant serves the steps of a run only while everybody whom the run answers by then is
-// the person that it was given to.
+// A grant applies to the steps of a run only while the run answers nobody but the person to whom it was given.
 func TestAP8GrantsServeTheirPersonAlone(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
 	status := func(id string) modeltest.Step { return modeltest.CallTools(sh(id, "git status")) }
@@ -378,7 +375,7 @@ func TestAP8GrantsServeTheirPersonAlone(t *testing.T) {
 	}
 }
 
-// A grant ends by the clock that nobody can set, too.
+// A grant also ends by the clock that nobody can set.
 func TestAP8ClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -397,8 +394,7 @@ func TestAP8ClockSetBack(t *testing.T) {
 	})
 }
 
-// A grant ends when who gave it may not decide any more, or when its file cannot be
-// read.
+// A grant ends when the person who gave it may not decide any more, or when its file cannot be read.
 func TestGrantOfSomebodyWhoLostTheRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newShellWorld(t, nil, modeltest.CallTools(sh("c1", "git status")), modeltest.Say("Clean."), modeltest.CallTools(sh("c2", "git status")))
@@ -412,7 +408,7 @@ func TestGrantOfSomebodyWhoLostTheRight(t *testing.T) {
 	})
 }
 
-// A timed grant for a program that runs files ends once what would run has changed.
+// A timed grant for a program that runs files ends when the files have changed.
 func TestGrantForARunner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newShellWorld(t, nil, modeltest.CallTools(sh("c1", "bash build.sh")), modeltest.Say("Built."),
@@ -449,8 +445,8 @@ func (fullDisk) SaveGrants(context.Context, messages.ChatKey, []permission.Grant
 	return errors.New("no space left on device")
 }
 
-// Every execution that a person or a rule let happen is in the audit log, before it
-// began, with who, what and by which rule, and how it ended.
+// Every execution that a person or a rule permitted is in the audit log before it begins, with the person, the command
+// and the rule, and afterwards with its result.
 func TestAP14EveryExecutionIsAudited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newShellWorld(t, func(o *actortest.Options) { o.Rules = run.NewRules([]string{"git log"}, nil) },

@@ -33,7 +33,7 @@ func TestApprovedInPlace(t *testing.T) {
 		if v := a.View(alice); v.Running || v.Counts.Open != 0 {
 			t.Errorf("a request keeps the chat busy: %+v", v)
 		}
-		if got := a.decide(a.open(), true); !slices.Equal(got, []messages.DecisionIs{messages.DecisionDone}) {
+		if got := a.decide(a.open(), true); !slices.Equal(got, []messages.DecisionState{messages.DecisionDone}) {
 			t.Errorf("decided: %v", got)
 		}
 		a.want("user: remove a", `assistant: Shall I? [{"path":"a"} output-available] Gone.`)
@@ -85,8 +85,8 @@ func TestAnApprovalCountsOnce(t *testing.T) {
 	}
 }
 
-// A decision that comes when the conversation went on has its outcome in a
-// message of its own. What the model read of the request stays as it was.
+// A decision that arrives after the conversation has continued has its outcome in a new message. What the model has
+// read about the request does not change.
 func TestDecidedLate(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -127,8 +127,8 @@ func TestDecidedLate(t *testing.T) {
 	}
 }
 
-// A decision during another run is durable at once; its outcome comes at the next
-// step boundary, in the order of what the model saw.
+// A decision during another run is durable at once. Its outcome follows at the next step boundary, in the order in
+// which the model sees it.
 func TestDecidedAtBoundary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -264,8 +264,7 @@ func TestTwoRequestsOfOneStep(t *testing.T) {
 	}
 }
 
-// The model goes on when a user turn arrives, though a request of its last step
-// is open.
+// The model continues when a user turn arrives although a request of its last step is open.
 func TestTurnWhileOneOfTwoIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApprovals(t, nil, modeltest.CallTools(rm("c1", "a"), rm("c2", "b")), modeltest.Say("One is done."), modeltest.Say("Both."))
@@ -343,7 +342,7 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// A host with an open request is not put away before it expired; then it is.
+// A chat with an open request is not passivated before the request expires, and then it is.
 func TestOpenRequestForbidsPassivation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
@@ -381,8 +380,7 @@ func TestDecisionsCountOnce(t *testing.T) {
 	})
 }
 
-// A kill during an approved call: what came of it is unknown, and it is not
-// repeated.
+// After a kill during an approved call, its outcome is unknown, and it is not repeated.
 func TestKilledDuringApprovedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApprovals(t, nil, modeltest.CallTools(rm("c1", "a")), modeltest.Say("I do not know."))
@@ -422,7 +420,7 @@ func TestStopWhileApprovedCallRuns(t *testing.T) {
 	})
 }
 
-// The same call is asked about once while its request is open.
+// Nobody is asked twice about the same call while its request is open.
 func TestSameCallWaitsAlready(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApprovals(t, nil, modeltest.CallTools(rm("c1", "a"), rm("c2", "a")), modeltest.CallTools(rm("c3", "a"), rm("c4", "b")), modeltest.Say("Done."))
@@ -473,7 +471,7 @@ func TestRewindWithdrawsRequests(t *testing.T) {
 	})
 }
 
-// picky is a tool that judges each call by itself.
+// picky is a tool with its own policy for calls.
 type picky struct{ asks }
 
 func (*picky) Spec() tool.Spec {
@@ -492,8 +490,7 @@ func (*picky) CheckCall(call tool.Call) tool.Verdict {
 	return tool.Verdict{} // none of the three: asks
 }
 
-// A tool that judges its calls is obeyed: allowed ones run, denied ones do not,
-// all others ask.
+// The policy of a tool applies: allowed calls run, denied calls do not run, and all others ask.
 func TestToolsThatJudge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &picky{}

@@ -11,9 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
-// Nothing that people say or press decides a request before all of its message is known to
-// be with the platform, however that comes about; the request stays open, and is decided
-// once it was shown.
+// Nothing that people write or press decides a request before it is known that its whole message has reached the
+// platform, whatever delayed it. The request stays open and is decided once after it was shown.
 func TestUnseenIsUndecided(t *testing.T) {
 	long := "git push " + strings.Repeat("x", 9000) // in several messages
 	at := telegramtest.Fault{Method: "sendMessage", Chat: owner, N: -1}

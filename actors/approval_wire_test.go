@@ -69,7 +69,7 @@ func (d *desk) press(chat, from int64, m telegramtest.Sent, data string, more ma
 	d.later(5 * time.Second)
 }
 
-// toasts are what people who pressed a button were told.
+// toasts are the answers to people who pressed a button.
 func (d *desk) toasts() []string {
 	var out []string
 	for _, c := range d.api.Calls("answerCallbackQuery") {
@@ -120,8 +120,7 @@ func TestButtons(t *testing.T) {
 	}
 }
 
-// Who may not decide, or did not say it themselves, decides nothing: the request
-// stays as it is.
+// People who may not decide, and words that a person did not write themselves, decide nothing: the request stays open.
 func TestAP5WhoMayNotDecide(t *testing.T) {
 	say := func(chat, from int64, text string, more map[string]any) func(*desk, telegramtest.Sent) {
 		return func(d *desk, _ telegramtest.Sent) { d.api.Say(chat, from, text, more) }
@@ -194,7 +193,7 @@ func TestAP5WhoMayNotDecide(t *testing.T) {
 	}
 }
 
-// However a decision is repeated, it is one.
+// A repeated decision counts once.
 func TestAP6OneDecision(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -278,7 +277,7 @@ func TestAP6OneDecision(t *testing.T) {
 	}
 }
 
-// hostileCommands are texts that hide what they do, in one way or another.
+// hostileCommands are texts that hide what they do, in various ways.
 func hostileCommands() []string {
 	list := []string{
 		"git status", "ls -la /tmp", "echo \"a\" 'b' `c`", "echo ``` && rm -rf x", "echo ````\n````", "a\nb\nc", "a\tb", "echo a\rrm -rf x", "echo \x1b[2K\x1b[1Ahello",
@@ -294,8 +293,7 @@ func hostileCommands() []string {
 	return list
 }
 
-// What people see is what runs: the whole command, with nothing hidden in it and no
-// markup of its own.
+// People see exactly what runs: the whole command, with nothing hidden and no markup of its own.
 func TestAP9TelegramShowsWhatRuns(t *testing.T) {
 	list := hostileCommands()
 	for i, command := range list {
@@ -324,7 +322,7 @@ func TestAP9TelegramShowsWhatRuns(t *testing.T) {
 	}
 }
 
-// codeOf is what blocks of code in Telegram's HTML show.
+// codeOf returns the text of the code blocks in Telegram's HTML.
 func codeOf(text string) string {
 	var out strings.Builder
 	for {
@@ -342,7 +340,7 @@ func codeOf(text string) string {
 // ordinarily ends a text has no mark; further ones do.
 func shows(shown, exact string) bool { return unmark(shown) == strings.TrimSuffix(exact, "\n") }
 
-// unmark is the way back from marks to what they stand for.
+// unmark replaces marks by the characters that they represent.
 func unmark(shown string) string {
 	var out strings.Builder
 	for {

@@ -14,8 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Where no outbox takes the host's words to people, they come with the receipt; a
-// program's words decide nothing.
+// Without an outbox, people get the host's texts with the receipt. Words of a program decide nothing.
 func TestWordsWithoutAnOutbox(t *testing.T) {
 	for _, tt := range []struct {
 		key          messages.ChatKey
@@ -49,7 +48,7 @@ func TestWordsWithoutAnOutbox(t *testing.T) {
 	}
 }
 
-// Only people who are listed decide in a group, also by id.
+// Only the listed people decide in a group, also if they are listed by id.
 func TestGroupDecisionsByID(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +64,7 @@ func TestGroupDecisionsByID(t *testing.T) {
 		a.Say(group, "bob", "remove a")
 		a.Wait()
 		part, _ := a.View(group).Messages[1].Parts[1].(uimessage.Tool)
-		for who, want := range map[string]messages.DecisionIs{"bob": messages.DecisionForbidden, "": messages.DecisionForbidden} {
+		for who, want := range map[string]messages.DecisionState{"bob": messages.DecisionForbidden, "": messages.DecisionForbidden} {
 			out, err := a.Port.Decide(t.Context(), group, platform.Person{ID: who}, []messages.Decision{{ApprovalID: part.Approval.ID, Approved: true}})
 			if err != nil || out[0].Is != want {
 				t.Errorf("%q: %v, %v", who, out, err)

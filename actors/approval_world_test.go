@@ -73,7 +73,7 @@ func (a *approvals) again() {
 	a.Wait()
 }
 
-// open are the ids of the calls that show as waiting for a person.
+// open are the ids of the calls that are shown as waiting for a person.
 func (a *approvals) open() []string {
 	a.t.Helper()
 	return a.openIn(alice)
@@ -93,7 +93,7 @@ func (a *approvals) openIn(key messages.ChatKey) []string {
 	return ids
 }
 
-func (a *approvals) decide(ids []string, approved bool) []messages.DecisionIs {
+func (a *approvals) decide(ids []string, approved bool) []messages.DecisionState {
 	a.t.Helper()
 	var say []messages.Decision
 	for _, id := range ids {
@@ -104,14 +104,14 @@ func (a *approvals) decide(ids []string, approved bool) []messages.DecisionIs {
 		a.t.Fatalf("decide: %v", err)
 	}
 	a.Wait()
-	var is []messages.DecisionIs
+	var is []messages.DecisionState
 	for _, o := range out {
 		is = append(is, o.Is)
 	}
 	return is
 }
 
-// history is the chat as people see it, a line for each message.
+// history returns the chat as people see it, one line per message.
 func (a *approvals) history() []string {
 	a.t.Helper()
 	var out []string
@@ -145,8 +145,8 @@ func (a *approvals) ran(want int64) {
 	}
 }
 
-// sound checks what holds for every conversation: strict requests that begin as
-// the ones before, nothing left over, every ingress with its fate.
+// sound checks what holds for every conversation: requests are strict and begin like the previous ones, nothing is left
+// over, and every ingress has its fate.
 func (a *approvals) sound() {
 	a.t.Helper()
 	if faults := a.script.Faults(); len(faults) > 0 {
@@ -196,8 +196,8 @@ func (a *approvals) results() []string {
 	return out
 }
 
-func done(n int) []messages.DecisionIs {
-	return slices.Repeat([]messages.DecisionIs{messages.DecisionDone}, n)
+func done(n int) []messages.DecisionState {
+	return slices.Repeat([]messages.DecisionState{messages.DecisionDone}, n)
 }
 
 func (a *approvals) decided(approved bool) {

@@ -21,14 +21,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
-// clocked is a host whose wall clock may be another one in its next life: every
-// bubble begins at the same midnight, the disk is the same.
+// clocked is a host whose wall clock may differ after a restart: every bubble begins at the same midnight, but the disk
+// is kept.
 type clocked struct {
 	disk *filestoretest.Disk
 	done int // how often the tool that asks was executed
 }
 
-// life plays a part of the story in a bubble whose clock is so far behind its midnight.
+// life plays a part of the story in a bubble, a time after its midnight.
 func (c *clocked) life(t *testing.T, later time.Duration, part func(w *actortest.World)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func hello(t *testing.T, w *actortest.World) {
 	}
 }
 
-func decide(t *testing.T, w *actortest.World, id string) messages.DecisionIs {
+func decide(t *testing.T, w *actortest.World, id string) messages.DecisionState {
 	t.Helper()
 	out, err := w.Port.Decide(context.Background(), alice, platform.Person{ID: "alice"}, []messages.Decision{{ApprovalID: id, Approved: true}})
 	if err != nil {
@@ -110,9 +110,8 @@ func decide(t *testing.T, w *actortest.World, id string) messages.DecisionIs {
 	return out[0].Is
 }
 
-// TestIO14ClockJumps: a wall clock that is a day behind or ahead after a restart
-// revives nothing that was over, lets nothing live longer than its time, and
-// leaves chats that work.
+// A wall clock that is a day behind or ahead after a restart revives nothing that has expired, keeps nothing longer
+// than its time, and leaves the chats working.
 func TestIO14ClockJumps(t *testing.T) {
 	const day, asked = 24 * time.Hour, 36 * time.Hour
 	tests := []struct {
@@ -160,8 +159,7 @@ func TestIO14ClockJumps(t *testing.T) {
 	}
 }
 
-// TestIO14RunOfAnotherClock: a run that a crash ended is resumed or reported
-// once, whatever the clock says then, and the chat works.
+// A run that a crash interrupted is resumed or reported once, whatever the clock shows afterwards, and the chat works.
 func TestIO14RunOfAnotherClock(t *testing.T) {
 	for name, clock := range map[string]time.Duration{"a day back": 12 * time.Hour, "a day ahead": 60 * time.Hour, "a minute back": 36*time.Hour - time.Minute} {
 		t.Run(name, func(t *testing.T) {

@@ -33,9 +33,8 @@ func results(req model.Request) (texts []string) {
 	return texts
 }
 
-// A turn that has to stay, since a person is asked in it, and is larger than a chat may
-// be: its large output goes to the archive, the model reads a pointer to it, the calls
-// keep their results, and the person's answer still counts.
+// A turn has an open request, so it has to stay, and it exceeds the budget of the chat: its large output goes to the
+// archive, the model reads a pointer to it, the calls keep their results, and the person's answer still counts.
 func TestCO3LargeOutputOfATurnThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := compacting(t, filestoretest.New(t), "2 2600")
@@ -97,7 +96,7 @@ func TestCO3LargeOutputOfATurnThatStays(t *testing.T) {
 	})
 }
 
-// metricOf is the value of a counter with a label; 0: it was never touched.
+// metricOf returns the value of a counter with a label, or 0 if it was never used.
 func (s *scenario) metricOf(name, label, value string) float64 {
 	s.t.Helper()
 	families, err := s.w.Registry.Gather()
@@ -116,9 +115,8 @@ func (s *scenario) metricOf(name, label, value string) float64 {
 	return 0
 }
 
-// Without archives nothing of what is compacted is kept and nothing points to it; the
-// summary still says for which turns it stands, also after a start. What stays stays
-// whole: no output is left out that nobody could find again.
+// Without archives, compacted turns are not kept and nothing refers to them. The summary still names the turns that it
+// replaces, also after a start. Turns that stay are complete: no output is left out that could not be found again.
 func TestCO1NoArchive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -183,7 +181,7 @@ func TestCO1NoArchive(t *testing.T) {
 	})
 }
 
-// counter counts as a bound does, a tenth of it, and remembers what it was asked.
+// counter counts a tenth of what a bound would, and records its arguments.
 type counter struct {
 	mu    sync.Mutex
 	texts map[string]int
@@ -208,8 +206,8 @@ func (c *counter) hold(held chan struct{}) {
 	c.held = held
 }
 
-// While a compaction looks, and finds that all is well, turns arrive that it has not
-// seen. It looks again, though no run begins or ends any more.
+// While a compaction checks a chat and finds nothing to do, turns arrive that it has not seen. The chat is checked
+// again, although no run begins or ends.
 func TestCO2LooksAgainAtWhatCameMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := compacting(t, filestoretest.New(t), "2 2600")
@@ -241,8 +239,8 @@ func TestCO2LooksAgainAtWhatCameMeanwhile(t *testing.T) {
 	})
 }
 
-// A turn is counted once in its life, however often its chat is compacted and
-// leaves memory; so is the system text in an activation.
+// A turn is counted only once, however often its chat is compacted and leaves memory. The system text is counted once
+// per activation.
 func TestTurnsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := compacting(t, newStore(t), "6 2600")
@@ -280,8 +278,8 @@ func TestTurnsAreCountedOnce(t *testing.T) {
 	})
 }
 
-// Whatever the model does when it is asked for a summary: nothing is lost, no turn
-// waits for it, and it is asked twice an hour at most.
+// Whatever the model does when it is asked for a summary, nothing is lost, no turn waits for it, and it is asked at
+// most twice an hour.
 func TestCO4ModelsThatFailOrLie(t *testing.T) {
 	for name, step := range map[string]modeltest.Step{
 		"empty":  {Text: []string{""}},

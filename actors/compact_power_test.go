@@ -27,8 +27,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// powerCuts looks at a disk after every operation that changes it, as a cut of the power
-// would leave it in each legal way.
+// powerCuts examines a disk after every operation that changes it, in each state that a power cut may leave.
 type powerCuts struct {
 	t     *testing.T
 	key   messages.ChatKey
@@ -45,21 +44,21 @@ type powerCuts struct {
 	some   []*filestoretest.Disk
 }
 
-// ask: these words are on their way.
+// ask records that these words are being sent.
 func (p *powerCuts) ask(words string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = words
 }
 
-// acknowledged: these words must be there from now on.
+// acknowledged records that these words must exist from now on.
 func (p *powerCuts) acknowledged(words string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.told, p.asked = append(p.told, words), ""
 }
 
-// after looks at all states behind an operation.
+// after examines all states after an operation.
 func (p *powerCuts) after(op filestoretest.Op) {
 	if !op.Changes() {
 		return
@@ -85,8 +84,8 @@ func (p *powerCuts) after(op filestoretest.Op) {
 	}
 }
 
-// look reads the chat as the next process would: all that was acknowledged
-// is there once and in order, and archives count only if something names them.
+// look reads the chat like the next process: everything acknowledged exists once and in order, and archives count only
+// if something names them.
 func (p *powerCuts) look(d *filestoretest.Disk) error {
 	ctx := context.Background()
 	s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
@@ -122,8 +121,8 @@ func (p *powerCuts) look(d *filestoretest.Disk) error {
 	return nil
 }
 
-// words are those of all user turns: of the history, of archives that summaries name,
-// and of contexts that were left. A turn stands in one of them.
+// words returns the texts of all user turns: those of the history, of archives that summaries name, and of contexts
+// that were left. A turn is in one of them.
 func (p *powerCuts) words(s persistence.Store, c persistence.Chat, state *journal.State) ([]string, error) {
 	ctx := context.Background()
 	bySeq, twice := map[int64]string{}, error(nil)
@@ -167,7 +166,7 @@ func (p *powerCuts) words(s persistence.Store, c persistence.Chat, state *journa
 	if err := errors.Join(follow(history, false), p.pointers(c, history)); err != nil {
 		return nil, err
 	}
-	// A context that was left and is not replaced yet, or came back, has the same turns.
+	// A context that was left but not replaced yet, or was loaded again, has the same turns.
 	items, err := s.Contexts(ctx, p.key)
 	if err != nil {
 		return nil, err
@@ -192,7 +191,7 @@ func (p *powerCuts) words(s persistence.Store, c persistence.Chat, state *journa
 	return words, twice
 }
 
-// pointers: what stands for an output names an archive that has the whole.
+// pointers checks that the placeholder of an output names an archive with the whole output.
 func (p *powerCuts) pointers(c persistence.Chat, turns []uimessage.Message) error {
 	for _, m := range turns {
 		id := agedIn(m)
@@ -208,7 +207,7 @@ func (p *powerCuts) pointers(c persistence.Chat, turns []uimessage.Message) erro
 	return nil
 }
 
-// agedIn is the archive that a turn names since its large outputs were left out.
+// agedIn returns the archive that a turn names because its large outputs were left out.
 func agedIn(m uimessage.Message) (id string) {
 	for _, e := range journal.NewTurn(m).Meta.Extra {
 		if e.Name == "aged" {
@@ -221,8 +220,8 @@ func agedIn(m uimessage.Message) (id string) {
 // largeWord is in every large output.
 const largeWord = "whole-output"
 
-// largeReply calls a tool with a large output when it is told to, and one that asks a
-// person first, so that the turn has to stay; otherwise it answers.
+// largeReply calls, on demand, a tool with a large output, or one that asks a person first, so that the turn has to
+// stay. Otherwise it answers.
 func largeReply(req model.Request) []model.Event {
 	words := said(req.Messages)
 	if strings.HasPrefix(words, "look") && req.Messages[len(req.Messages)-1].Role == "user" {
@@ -231,10 +230,9 @@ func largeReply(req model.Request) []model.Event {
 	return reply(req)
 }
 
-// The power fails after any operation on the disk, in any legal way, while real chats
-// are compacted, leave large outputs to the archive, begin new contexts and load old
-// ones: the old history or the new one is there, whole; nothing acknowledged is lost, and
-// nothing stands twice. Hosts that start from what a cut left go on.
+// The power fails after any operation on the disk, in any legal way, while real chats are compacted, move large outputs
+// to the archive, begin new contexts and load old ones. The history is completely the old one or the new one, and
+// nothing acknowledged is lost or duplicated. Hosts that start from such a state continue.
 func TestCO1PowerCutInCompactionAndSwitch(t *testing.T) {
 	limit := 3
 	if soaking() {
@@ -285,7 +283,7 @@ func TestCO1PowerCutInCompactionAndSwitch(t *testing.T) {
 	})
 }
 
-// largeTools are one that answers with more than a chat may hold, and one that asks.
+// largeTools are a tool with a larger output than a chat may hold, and one that asks.
 func largeTools() []tool.Tool {
 	return []tool.Tool{
 		actortest.Func{Says: tool.Spec{Name: "look", ReadOnly: true}, Do: func(context.Context, tool.Call) (tool.Result, error) {
@@ -297,7 +295,7 @@ func largeTools() []tool.Tool {
 	}
 }
 
-// goOn starts a host from some of the states: the chat takes and answers a message.
+// goOn starts a host from some of the states: the chat accepts and answers a message.
 func goOn(t *testing.T, p *powerCuts) {
 	t.Helper()
 	for i, d := range p.some {

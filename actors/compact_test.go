@@ -23,8 +23,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// compacting is a scenario whose chats compact above this budget, with a model that
-// answers a message by its own words, at length if they say so.
+// compacting is a scenario whose chats compact above this budget, with a model that repeats a message as its answer, at
+// length if the message says so.
 func compacting(t *testing.T, store persistence.Store, limits string) *scenario {
 	t.Helper()
 	s := newScenario(t, store)
@@ -45,8 +45,8 @@ func reply(req model.Request) []model.Event {
 	return append(modeltest.TextEvents("re "+words), modeltest.Finish("stop"))
 }
 
-// told are the words of all user turns that a store has of a chat, those in its
-// archives first, and the raw lines of the archives.
+// told returns the texts of all user turns that a store has of a chat, those in its archives first, and the raw lines
+// of the archives.
 func (s *scenario) told() (words, lines []string) {
 	s.t.Helper()
 	c, err := s.store.OpenChat(s.t.Context(), s.key)
@@ -87,8 +87,8 @@ func (s *scenario) told() (words, lines []string) {
 	return words, lines
 }
 
-// Whatever happens while a summary is made: every message is there once, in the
-// order of arrival, and every request is one that a strict provider takes.
+// Whatever happens while a summary is made, every message exists once, in the order of arrival, and a strict provider
+// accepts every request.
 func TestCO2MessagesDuringCompaction(t *testing.T) {
 	rounds, compactions, meanwhile := 40, 0, 0
 	if soaking() {
@@ -152,9 +152,8 @@ func TestCO2MessagesDuringCompaction(t *testing.T) {
 	t.Logf("soak: row=CO2 rounds=%d summaries=%d held=%d lost=0", rounds, compactions, meanwhile)
 }
 
-// The process dies before each operation of the store, which is after the one
-// before: the history is the old one or the new one, what was compacted is in the archive, and
-// nothing is lost.
+// The process is killed before each operation of the store, and so after each one. The history is the old one or the
+// new one, compacted turns are in the archive, and nothing is lost.
 func TestCO1DeathAtEveryOperation(t *testing.T) {
 	words := []string{"long a", "long b", "short c", "long d", "long e"}
 	operations := 0
@@ -218,8 +217,8 @@ func TestCO1DeathAtEveryOperation(t *testing.T) {
 	t.Logf("soak: row=CO1 deaths=%d lost=0", operations)
 }
 
-// A compaction that gains nothing is tried twice an hour at most, also by a chat
-// that leaves memory between its messages and by a host that starts anew.
+// A compaction without a gain is tried at most twice an hour, also by a chat that leaves memory between its messages
+// and by a host that is restarted.
 func TestCO4TwoTriesAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := compacting(t, newStore(t), "2 2600")
@@ -269,8 +268,8 @@ func (p slowly) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 	}
 }
 
-// While a summary is made for a minute the chat answers as fast as ever, and what
-// is compacted then is in the archive byte for byte.
+// While a summary takes a minute, the chat answers as fast as usual, and the archive has the compacted turns byte for
+// byte.
 func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := filestoretest.New(t)
@@ -337,8 +336,7 @@ func lineTexts(list []uimessage.Message) (out []string) {
 	return out
 }
 
-// Whatever people and the summary say: the system text stays what it was, and the
-// summary is an assistant's message.
+// Whatever people and the summary say, the system text does not change, and the summary is an assistant's message.
 func TestCO6SummaryIsNeverSystemText(t *testing.T) {
 	var attacks []string
 	for _, form := range []string{

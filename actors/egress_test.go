@@ -31,7 +31,7 @@ func send(id, text string) modeltest.Call {
 	return modeltest.Call{ID: id, Name: "chat_send", Input: string(in)}
 }
 
-// A panic inside the run's own actor ends that run with a notice; the chat goes on.
+// A panic inside the run's own actor ends that run with a notice, and the chat continues.
 func TestPanicInTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "look", Input: `{}`}), modeltest.Say("fine"))

@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// post hands files out when a test lets it.
+// post returns files when the test permits it.
 type post struct {
 	mu    sync.Mutex
 	gates map[string]chan struct{}
@@ -38,7 +38,7 @@ func (p *post) gate(id string) chan struct{} {
 	return p.gates[id]
 }
 
-// fetch puts the words of a file in its place once its gate is open.
+// fetch replaces a file by its text once its gate is open.
 func (p *post) fetch(ctx context.Context, _ messages.ChatKey, turn uimessage.Message) []uimessage.Part {
 	var out []uimessage.Part
 	for _, part := range turn.Parts {
@@ -83,7 +83,7 @@ func accept(t *testing.T, w *actortest.World, in ...platform.Inbound) []platform
 	return results
 }
 
-// turns are the words of the user turns in the order that the model sees them.
+// turns returns the texts of the user turns in the order in which the model sees them.
 func turns(v platform.ChatView) []string {
 	var out []string
 	for _, m := range slices.Concat(v.Messages, v.Waiting) {
@@ -111,7 +111,7 @@ func fetchWorld(t *testing.T, store persistence.Store, p *post, script *modeltes
 	return actortest.New(t, o)
 }
 
-// at wants the counts of a chat at rest.
+// atRest checks the counts of a chat at rest.
 func atRest(t *testing.T, w *actortest.World, accepted int64) {
 	t.Helper()
 	v := w.View(alice)
@@ -149,8 +149,8 @@ func TestFileIsFetchedBeforeTheModelSeesItsTurn(t *testing.T) {
 	})
 }
 
-// A turn with a file that arrives during a run holds its place: what came after it
-// waits behind it, also over the boundary of a step.
+// A turn with a file that arrives during a run keeps its place: later turns wait behind it, also across the boundary of
+// a step.
 func TestFileHoldsItsPlaceInTheLane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -218,7 +218,7 @@ func TestFileIsFetchedAfterACrash(t *testing.T) {
 	})
 }
 
-// An edit of the caption while the file is on its way counts, and nothing is lost.
+// An edit of the caption while the file is being fetched counts, and nothing is lost.
 func TestFileOfAnEditedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, script := &post{}, modeltest.NewScript(modeltest.Say("Seen."))
@@ -237,8 +237,8 @@ func TestFileOfAnEditedTurn(t *testing.T) {
 	})
 }
 
-// The files of an album come as messages of their own and become one turn, however
-// they are spread over time, over a crash too.
+// The files of an album arrive as separate messages and become one turn, at whatever times they arrive, and also after
+// a crash.
 func TestAlbumIsOneTurn(t *testing.T) {
 	for _, fetches := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -279,7 +279,7 @@ func TestAlbumIsOneTurn(t *testing.T) {
 	}
 }
 
-// Albums of two people, or two albums of one, stay apart.
+// Albums of two people, or two albums of one person, stay separate.
 func TestAlbumsStayApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(modeltest.Say("Seen."))

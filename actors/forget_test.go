@@ -45,7 +45,7 @@ func TestForgetIsConfirmedAfterAPause(t *testing.T) {
 // emptied is a store that can be replaced by an empty one.
 type emptied struct{ persistence.Store }
 
-// What a chat owes people when it is deleted is not sent any more, neither the rest of a message nor what waits behind it.
+// What a deleted chat still had to send is not sent any more, neither the rest of a message nor the messages after it.
 func TestForgottenRowsAreNotSent(t *testing.T) {
 	for name, parts := range map[string]int{"nothing sent": 0, "a part sent": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestForgottenRowsAreNotSent(t *testing.T) {
 	}
 }
 
-// Who drains a host hears of a chat whose deletion is ordered meanwhile, and who orders it is told to repeat it.
+// A drain learns of a chat whose deletion is ordered meanwhile, and whoever ordered it is told to repeat the order.
 func TestForgetDuringADrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := chat.Options{Forget: func(journal.Forgetting) error { return nil }}

@@ -24,7 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// paced switches the usual limits on, and makes the service as strict.
+// paced switches the usual limits on, and makes the service enforce the same ones.
 func paced(x *wire) {
 	x.set = func(o *telegram.Options) { o.RateLimit = "" }
 	x.api.Limit(platform.Rates{
@@ -33,7 +33,7 @@ func paced(x *wire) {
 	})
 }
 
-// refusals are the sends that the service refused for their rate.
+// refusals counts the sends that the service refused because of their rate.
 func refusals(x *wire) int {
 	n := 0
 	for _, c := range x.api.Calls("sendMessage") {
@@ -51,8 +51,7 @@ func limited(chat int64, seconds int) telegramtest.Fault {
 	}
 }
 
-// TestIO7RetryAfter: some chats are told to wait. They do, over a kill too, and
-// the others are answered meanwhile.
+// The service asks some chats to wait. They do, also across a kill, and the others are answered meanwhile.
 func TestIO7RetryAfter(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -96,8 +95,8 @@ func TestIO7RetryAfter(t *testing.T) {
 	}
 }
 
-// TestIO7WholeAccount: the service refuses one chat after another. That is meant
-// for the account: nobody sends until the time is over.
+// The service refuses one chat after another, which means that the limit is the account's: nothing is sent until the
+// wait is over.
 func TestIO7WholeAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newWire(t, nil)
@@ -132,8 +131,7 @@ func TestIO7WholeAccount(t *testing.T) {
 	})
 }
 
-// TestIO8Paced: a burst into one group, one person's chat and many chats at once
-// never runs into the service's limits.
+// A burst into one group, into one private chat and into many chats at once never exceeds the service's limits.
 func TestIO8Paced(t *testing.T) {
 	const replies = 100
 	say := func(n int) modeltest.Step {
@@ -198,7 +196,7 @@ func TestIO8Paced(t *testing.T) {
 	})
 }
 
-// trouble is one way that a send goes wrong.
+// trouble is one way in which a send fails.
 type trouble struct {
 	name  string
 	fault telegramtest.Fault
@@ -223,9 +221,8 @@ func troubles() []trouble {
 	}
 }
 
-// TestIO9Troubles: sends go wrong in all ways, one after another. What people see
-// is in order, each text once but where nobody can know; what was given up is
-// parked, counted and in the ledger.
+// Sends fail in all ways, one after another. People see the texts in order, and each once unless the outcome of a send
+// is unknown. What was given up is parked, counted and in the ledger.
 func TestIO9Troubles(t *testing.T) {
 	for seed := range uint64(soak(12, 300)) {
 		synctest.Test(t, func(t *testing.T) { playTroubles(t, seed) })
@@ -288,7 +285,7 @@ func playTroubles(t *testing.T, seed uint64) {
 	}
 }
 
-// outbox is what a chat owes or has put aside.
+// outbox returns the undelivered and parked messages of a chat.
 func outbox(t *testing.T, x *wire, id int64) []messages.OutboxItem {
 	t.Helper()
 	reply, err := x.w.System.Root.RequestFuture(x.w.Router, messages.OutboxQuery{ChatKey: keyOf(id)}, time.Minute).Result()
@@ -302,8 +299,7 @@ func outbox(t *testing.T, x *wire, id int64) []messages.OutboxItem {
 	return r.Items
 }
 
-// TestIO9GivesUpInBounds: a service that always fails is asked a bounded number
-// of times, and the next answer goes out.
+// A service that always fails is called a bounded number of times, and then the next answer is sent.
 func TestIO9GivesUpInBounds(t *testing.T) {
 	for _, way := range troubles() {
 		if way.name == "limited" || way.name == "markup refused" {
@@ -333,8 +329,8 @@ func TestIO9GivesUpInBounds(t *testing.T) {
 	}
 }
 
-// TestIO10ResumesAtTheFailedChunk: a long answer full of pairs is cut, and the
-// host is killed after every chunk; no chunk that has a receipt is sent again.
+// A long answer full of surrogate pairs is split, and the host is killed after every part. No part that has a receipt
+// is sent again.
 func TestIO10ResumesAtTheFailedChunk(t *testing.T) {
 	long := strings.Repeat("pairs 😀👍🏽 and words. ", 1000)
 	for _, kills := range []bool{false, true} {
@@ -386,8 +382,8 @@ func (p panicky) Handle(_ context.Context, r slog.Record) error {
 
 func (p panicky) WithAttrs([]slog.Attr) slog.Handler { return p }
 
-// TestAdapterRestartGoesOn: the adapter actor panics while it owes answers. They
-// go out at once, in order and once; a row that breaks it again and again is parked.
+// The adapter actor panics while it has answers to send. They are sent at once, in order and once; a row that makes it
+// panic again and again is parked.
 func TestAdapterRestartGoesOn(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -31,8 +31,7 @@ type feishuWire struct {
 	end   func()
 }
 
-// newFeishuWire has not started the host. Every request is answered with the number
-// that it has.
+// newFeishuWire does not start the host. Every request is answered with its number.
 func newFeishuWire(t *testing.T, link bool) *feishuWire {
 	t.Helper()
 	x := &feishuWire{t: t, api: feishutest.NewAPIInProcess(t), store: newFaulty(filestoretest.New(t)), model: modeltest.NewScript(), link: link}
@@ -44,7 +43,7 @@ func newFeishuWire(t *testing.T, link bool) *feishuWire {
 	return x
 }
 
-// closedPipe leads to nobody.
+// closedPipe returns a pipe without a server.
 func closedPipe(t *testing.T) *faketest.Pipe {
 	t.Helper()
 	p := faketest.NewPipe(t)
@@ -107,8 +106,8 @@ func (x *feishuWire) later(d time.Duration) {
 
 func feishuKey(chat string) messages.ChatKey { return messages.NewChatKey("feishu", "", chat, 0) }
 
-// settled wants the words of a chat in the history once, in order, each with its fate,
-// and as many answers as runs had to give.
+// settled checks that the texts of a chat are in the history once, in order, each with its fate, and that there are as
+// many answers as runs.
 func (x *feishuWire) settled(chat string, want []string, answers int) {
 	x.t.Helper()
 	v := x.w.View(feishuKey(chat))
@@ -123,10 +122,9 @@ func (x *feishuWire) settled(chat string, want []string, answers int) {
 	}
 }
 
-// TestIO2FeishuSchedule: the host is away for the first tries of an event, each of
-// which comes to another process, and the last one finds it; or the process dies at an
-// operation of its store, before or after it, as often as there are tries. Whatever
-// happened, the message is answered once.
+// The host is down for the first tries of an event, each of which goes to another process, and up for the last one; or
+// the process is killed before or after an operation of its store, once for each try. In all cases the message is
+// answered once.
 func TestIO2FeishuSchedule(t *testing.T) {
 	schedule := []time.Duration{0, 15 * time.Second, 5 * time.Minute, time.Hour, 6 * time.Hour}
 	const margin = 4 * time.Second // the service gives up a try after three
@@ -200,9 +198,8 @@ func TestIO2FeishuSchedule(t *testing.T) {
 	t.Logf("soak: row=IO2 platform=feishu deaths=%d lost=0 double=0", deaths)
 }
 
-// TestIO13FeishuTenMinutes: the service is gone for ten minutes, in three ways, while
-// answers are owed and people write. Ten seconds after its return the connection is
-// there; what was said comes with the next tries of the service, in order.
+// The service is unreachable for ten minutes, in three ways, while answers wait to be sent and people write. Ten
+// seconds after its return the host is connected, and the messages arrive with the service's next tries, in order.
 func TestIO13FeishuTenMinutes(t *testing.T) {
 	for name, gone := range map[string]func(x *feishuWire, on bool){
 		"nothing connects": func(x *feishuWire, on bool) { x.api.Away(on) },

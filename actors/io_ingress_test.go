@@ -19,9 +19,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// TestIO1CrashBetweenFetchAndConfirm: a process dies before or after any
-// operation of its store, or when the batch it fetched never arrives; what people
-// wrote is in the history once, in order, and nobody is left without an answer.
+// A process is killed before or after any operation of its store, or when the batch it fetched never arrives. People's
+// messages are in the history once, in order, and all are answered.
 func TestIO1CrashBetweenFetchAndConfirm(t *testing.T) {
 	const chats, rounds = 3, 3
 	var want []string
@@ -51,7 +50,7 @@ func TestIO1CrashBetweenFetchAndConfirm(t *testing.T) {
 				x.again()
 				x.later(time.Minute)
 			}
-			// What follows looks at the chats, which may load them. No process dies of that.
+			// The following checks may load chats, and no process is killed by that.
 			x.store.set(func(s *faulty) { operations, s.dieAt = len(s.trace), 0 })
 			for c := range int64(chats) {
 				if diff := cmp.Diff(want, x.words(c+1)); diff != "" {
@@ -105,8 +104,7 @@ func (s *faulty) isDead(dead *bool) bool {
 	return *dead
 }
 
-// TestIO2ReplayAfterRestarts: the service delivers a hundred old updates anew
-// after every restart.
+// The service delivers a hundred old updates again after every restart.
 func TestIO2ReplayAfterRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const updates = 100
@@ -139,8 +137,7 @@ func TestIO2ReplayAfterRestarts(t *testing.T) {
 	})
 }
 
-// TestIO5AckedBeforeTheRun: the model hangs for ever; the webhook answers as soon
-// as the turn is durable. No simulated time passes meanwhile.
+// The model never answers. The webhook answers as soon as the turn is durable, and no simulated time passes meanwhile.
 func TestIO5AckedBeforeTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const events = 200
@@ -198,8 +195,8 @@ func (s partly) OpenChat(ctx context.Context, key messages.ChatKey) (persistence
 	return s.Store.OpenChat(ctx, key)
 }
 
-// TestIO1SetAsideSurvivesAKill: the disk of one chat is broken. The others go on,
-// its messages are confirmed since they are on disk, and the next process has them.
+// The disk of one chat is broken. The others continue, its messages are confirmed because they are stored elsewhere on
+// disk, and the next process has them.
 func TestIO1SetAsideSurvivesAKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newWire(t, nil)

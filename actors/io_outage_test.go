@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
-// TestIO13TenMinutesAway: the service is gone for ten minutes, with answers owed
-// and people writing. Ten seconds after its return all is caught up, in order.
+// The service is unreachable for ten minutes while answers wait to be sent and people write. Ten seconds after its
+// return everything has been delivered, in order.
 func TestIO13TenMinutesAway(t *testing.T) {
 	for _, tc := range []struct {
 		name string

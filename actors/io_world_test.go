@@ -21,8 +21,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
-// wire is a host whose bot talks to a fake of the service, in simulated time and
-// without sockets. The store and the service outlive a kill.
+// wire is a host whose bot talks to a fake of the service, in simulated time and without sockets. The store and the
+// service survive a kill.
 type wire struct {
 	t     *testing.T
 	api   *telegramtest.API
@@ -33,7 +33,7 @@ type wire struct {
 	state string
 	sends bool // there is a chat_send
 	tools []tool.Tool
-	// approver says who may decide about what tools ask; nil: as chats do.
+	// approver decides who may decide about requests; if it is nil, the default applies.
 	approver func(approval.Claim) bool
 	deciders func(approval.Claim) []approval.Decider
 	grants   persistence.GrantStore // nil: nothing is allowed for a time
@@ -50,7 +50,7 @@ func newWire(t *testing.T, set func(*telegram.Options)) *wire {
 	return x
 }
 
-// start starts the host; newWire has not.
+// start starts the host, which newWire does not do.
 func (x *wire) start() {
 	x.t.Helper()
 	o := telegram.Options{
@@ -142,7 +142,7 @@ func (x *wire) shown(id int64) []string {
 	return out
 }
 
-// soak is how often something is done: few times, or many when the tests have all night.
+// soak returns one of two counts: a small one, or a large one for long test runs.
 func soak(few, many int) int {
 	if os.Getenv("SOAK") != "" {
 		return many

@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// showing is a platform with drafts beside the messages and marks on them.
+// showing is a platform with drafts that are not messages, and with reactions.
 type showing struct {
 	*actortest.Platform
 
@@ -79,8 +79,7 @@ func (s *showing) world(t *testing.T, steps ...modeltest.Step) *actortest.World 
 	return actortest.New(t, actortest.Options{Store: newStore(t), Model: modeltest.NewScript(steps...), Platform: s.Platform, Real: s})
 }
 
-// A draft that is no message is kept alive while its text does not grow, and the
-// finished text is a message of its own.
+// A draft that is not a message is renewed while its text does not grow, and the finished text is a separate message.
 func TestDraftBesideTheMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := newShowing(platform.Capabilities{Drafts: true}), make(chan struct{})
@@ -104,7 +103,7 @@ func TestDraftBesideTheMessages(t *testing.T) {
 	})
 }
 
-// A chat that shows no drafts sees the text in a message that grows.
+// In a chat that shows no drafts, the text appears in a message that grows.
 func TestDraftBesideIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := newShowing(platform.Capabilities{Drafts: true}), make(chan struct{})
@@ -123,8 +122,8 @@ func TestDraftBesideIsRefused(t *testing.T) {
 	})
 }
 
-// A run that ends while the receipt of its placeholder is on the way to the chat is
-// answered at once, in the placeholder.
+// If a run ends while the receipt of its placeholder is on its way to the chat, the answer is sent at once, in the
+// placeholder.
 func TestAnswerMeetsTheReceiptOfItsPlaceholder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release, disk := make(chan struct{}), make(chan struct{})
@@ -166,8 +165,8 @@ func TestAnswerMeetsTheReceiptOfItsPlaceholder(t *testing.T) {
 	})
 }
 
-// A message is marked when it is taken and when the run under way has it; the marks go
-// when it is answered, also after a restart.
+// A message gets a reaction when it is accepted and when the run in progress has it. The reactions are removed when it
+// is answered, also after a restart.
 func TestMarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := newShowing(platform.Capabilities{Reactions: true}), make(chan struct{})
@@ -194,7 +193,7 @@ func TestMarks(t *testing.T) {
 	})
 }
 
-// Marks that do not come back, and are too many, hold no answer up.
+// Reactions that never return, and too many of them, delay no answer.
 func TestMarksHoldNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShowing(platform.Capabilities{

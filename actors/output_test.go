@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// printing is a tool that says its input's text, as it is told to.
+// printing is a tool whose output depends on the text of its input.
 func printing(says func(text string) string) tool.Tool {
 	return actortest.Func{Says: tool.Spec{Name: "print"}, Do: func(_ context.Context, call tool.Call) (tool.Result, error) {
 		var in struct{ Text string }
@@ -59,8 +59,7 @@ func numbered(bytes int) string {
 	return b.String()
 }
 
-// People who ask for the whole of what a tool said get it as a file, without secrets;
-// what fits a message comes as one.
+// People who ask for a whole output get it as a file without secrets, or as a message if it fits into one.
 func TestOutputAsAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := numbered(9000) + "hunter2\n"
@@ -93,7 +92,7 @@ func TestOutputAsAFile(t *testing.T) {
 	})
 }
 
-// Where files do not go the whole comes in pages.
+// Where files cannot be sent, a whole output is sent in pages.
 func TestOutputInPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := numbered(40_000)
@@ -117,7 +116,7 @@ func TestOutputInPages(t *testing.T) {
 	})
 }
 
-// Readers without an outbox get a page with the answer, and ask for each further one.
+// Without an outbox, readers get the first page with the answer, and ask for each further one.
 func TestOutputPageByPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := outputWorld(t, platform.Capabilities{}, plain, numbered(20_000))
@@ -142,8 +141,8 @@ func TestOutputPageByPage(t *testing.T) {
 	})
 }
 
-// A result that was too large for the model is read from where it is kept; one that
-// is too large for people is refused with the reason, one that is gone is told.
+// A result that was too large for the model is read from where it is stored. One that is too large for people is
+// refused with the reason, and for one that no longer exists people get a notice.
 func TestOutputKeptElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := func(pointer string) string {
@@ -185,7 +184,7 @@ func TestOutputKeptElsewhere(t *testing.T) {
 	})
 }
 
-// In a group people get the outputs that came of their own messages, and no others.
+// In a group, people get only the outputs that their own messages caused.
 func TestPI6OutputOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const group = messages.ChatKey("telegram-chat--7")
@@ -209,7 +208,7 @@ func TestPI6OutputOfOthers(t *testing.T) {
 	})
 }
 
-// An order has no language of its own: it is answered in that of what was said before.
+// A command has no language: it is answered in the language of the earlier messages.
 func TestOrdersAreAnsweredInTheLanguageOfTheChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tt := range []struct{ words, want string }{{"hello", "I am not working on anything"}, {"你好", "现在没有"}} {

@@ -21,9 +21,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// pairs is a chat in which everything that can meet is under way: a history that can
-// be compacted, an archived context, an open request, a voice on its way, and perhaps a
-// run in the middle of a call.
+// pairs is a chat in which everything is in progress at once: a history that can be compacted, an archived context, an
+// open request, a voice message that is being transcribed, and perhaps a run in the middle of a call.
 type pairs struct {
 	*approvals
 	post *post
@@ -40,7 +39,7 @@ type pairs struct {
 	faults []string
 }
 
-// answer is the model of such a chat.
+// answer is the model of the chat.
 func (p *pairs) answer(req model.Request) []model.Event {
 	if strings.HasPrefix(req.System, "You write the memory") {
 		return append(modeltest.TextEvents("Facts: none. Open items: none."), modeltest.Finish("stop"))
@@ -65,7 +64,7 @@ func (p *pairs) answer(req model.Request) []model.Event {
 	return append(modeltest.TextEvents("About "+words+" "+id), modeltest.Finish("stop"))
 }
 
-// extends wants a request to begin as the one before, or a reason why it does not.
+// extends requires that a request begins like the previous one, or that there is a reason why it does not.
 func (p *pairs) extends(req model.Request) {
 	if b := p.before; b != nil && p.seen == p.breaks {
 		for i, m := range b.Messages {
@@ -107,7 +106,7 @@ func newPairs(t *testing.T) *pairs {
 	return p
 }
 
-// say hands words over; a chat that cannot take them may say so.
+// say sends a text, which the chat may refuse with a notice.
 func (p *pairs) say(words string) {
 	p.take(p.Inbound(alice, "alice", words))
 }
@@ -122,7 +121,7 @@ func (p *pairs) take(in platform.Inbound) {
 	}
 }
 
-// moment is something that may come at the worst moment.
+// moment is an event that may happen at any time.
 type moment struct {
 	name string
 	do   func(p *pairs)
@@ -157,7 +156,7 @@ func moments() []moment {
 	}
 }
 
-// check lets everything come to its end and looks whether it is sound.
+// check lets everything complete and checks the result.
 func (p *pairs) check() {
 	p.t.Helper()
 	p.call()
@@ -206,9 +205,9 @@ func (p *pairs) check() {
 	}
 }
 
-// Whatever meets whatever, at rest, during a call, or while a voice is on its way: every
-// ingress has one fate, every request is strict and extends the one before or says why
-// not, nothing runs twice, and the chat goes on, also after a restart.
+// Every pair of events happens at rest, during a call, and while a voice message is being transcribed. Every ingress
+// has one fate, every request is strict and extends the previous one or has a reason not to, nothing runs twice, and
+// the chat continues, also after a restart.
 func TestRL12MomentsInPairs(t *testing.T) {
 	for _, during := range []string{"rest", "call", "voice"} {
 		for i, first := range moments() {

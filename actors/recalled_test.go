@@ -21,8 +21,8 @@ func recalled(of platform.Inbound) platform.Inbound {
 	}
 }
 
-// A waiting message that is taken back ends as stopped and is never read; of one that
-// was read nobody is told anything. Taking back twice is once.
+// A waiting message that is recalled ends as stopped and is never read. If it was read already, nobody is informed. A
+// repeated recall changes nothing.
 func TestRecalledDuringARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -44,8 +44,8 @@ func TestRecalledDuringARun(t *testing.T) {
 	})
 }
 
-// A message that waits for its file, alone or with others, is not read after it was
-// taken back; the file is not waited for. All of that holds over a crash.
+// A message that waits for its file, alone or with others, is not read after it was recalled, and the file is not
+// waited for. This also holds after a crash.
 func TestRecalledWhileItWaitsForItsFile(t *testing.T) {
 	for name, x := range map[string]struct {
 		with bool // another message waits behind it
@@ -80,7 +80,7 @@ func TestRecalledWhileItWaitsForItsFile(t *testing.T) {
 	}
 }
 
-// A withdrawal may come before the message itself, which then is not read.
+// A recall may arrive before the message itself, which then is not read.
 func TestRecalledBeforeItArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(modeltest.Say("Hello."))

@@ -28,8 +28,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
-// recordedFile holds a line for every recorded conversation: its name, and a sum of
-// everything that its chats wrote, as [inOrder] shows it.
+// recordedFile has a line for every recorded conversation: its name, and a checksum of everything that its chats wrote,
+// as [inOrder] shows it.
 const recordedFile = "testdata/recorded.txt"
 
 // recordedStories is how many random conversations are recorded.
@@ -104,9 +104,9 @@ func recordings(t *testing.T) []recording {
 	return out
 }
 
-// storyWords are what may happen next in two chats of a random conversation. They are
-// what people, the model and the service do: nothing depends on how often the store is
-// asked, so that a story stays the same story when chats write in another way.
+// storyWords are the possible events in two chats of a random conversation. They are actions of people, the model and
+// the service. None depends on the number of store operations, so that a story remains the same when chats write in
+// another way.
 var storyWords = []string{
 	"say alice hi", "say bob look here", "say alice look", "say carol and me", "say alice long", "say alice rm a", "say bob rm b",
 	"say alice yes", "say alice no", "say bob /approvals", "say alice /approve 1", "say bob /deny 1 not now",
@@ -188,7 +188,7 @@ func record(t *testing.T, r recording) (written, broken string) {
 	return written, broken
 }
 
-// chatFiles are the files of all chats, with all that each ever held.
+// chatFiles returns the files of all chats, with all contents that each ever had.
 func chatFiles(disk *filestoretest.Disk) string {
 	var files []string
 	for name, texts := range disk.Written() {

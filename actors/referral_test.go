@@ -20,8 +20,8 @@ import (
 // second may decide as well as the owner.
 const second = 101
 
-// newReferrals is a bot over the wire that the stranger uses in private, and whose
-// requests two others may decide in their own private chats, while may says so.
+// newReferrals is a bot over the wire that a stranger uses in private, and whose requests two other people may decide
+// in their own private chats, as long as may says so.
 func newReferrals(t *testing.T, may *atomic.Bool) *desk {
 	t.Helper()
 	d := newDesk(t)
@@ -63,7 +63,7 @@ func (d *desk) shownIn(id int64) telegramtest.Sent {
 	return telegramtest.Sent{}
 }
 
-// Requests of a stranger are decided in the private chats of those who may, by them, once.
+// The requests of a stranger are decided once, in the private chats of the people who may decide.
 func TestReferrals(t *testing.T) {
 	say := func(in, from int64, words string, more map[string]any) func(*desk, *atomic.Bool) {
 		return func(d *desk, _ *atomic.Bool) {
@@ -180,9 +180,8 @@ func TestReferrals(t *testing.T) {
 	}
 }
 
-// The process dies at every operation of the store in turn, with one of the two chats in
-// the middle of something. What the person decided is done at most once, and in the end
-// both chats agree and owe nothing.
+// The process is killed at every operation of the store in turn, while one of the two chats is doing something. What
+// the person decided is done at most once, and in the end both chats agree and have nothing left to send.
 func TestReferralSurvivesEveryCrash(t *testing.T) {
 	for at := 1; ; at++ {
 		died := false
@@ -246,8 +245,8 @@ func referralDiesAt(t *testing.T, at int) bool {
 	return died
 }
 
-// What somebody allows for a time from their private chat counts in the chat where it was
-// asked for, for the person who asked there, and for nobody else.
+// A timed grant that a person gives in their private chat applies in the chat where it was asked for, for the person
+// who asked there, and for nobody else.
 func TestReferredGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var may atomic.Bool

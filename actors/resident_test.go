@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
-// resident are the chats in memory, oldest first, among the first n of a crowd.
+// resident are the chats in memory, oldest first, among the first n chats.
 func resident(w *actortest.World, n int) []int {
 	live := map[string]bool{}
 	for _, pid := range living(w.System)["chat"] {
@@ -66,7 +66,7 @@ func TestResidentCeilingTakesTheLongestUnused(t *testing.T) {
 	})
 }
 
-// The ceiling is soft: chats at work stay, and leave when they are done.
+// The ceiling is soft: chats with work stay, and leave when they are done.
 func TestResidentCeilingIsSoft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ceiling, chats = 10, 60
@@ -100,7 +100,7 @@ func TestResidentCeilingIsSoft(t *testing.T) {
 	})
 }
 
-// By memory: chats that hold much make room for others when they are unused.
+// By memory: chats that use much memory leave when they are unused, to make room for others.
 func TestResidentCeilingByMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 1 << 20

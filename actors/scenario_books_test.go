@@ -34,8 +34,8 @@ var bookWords = []string{
 	"fail send 0 forbidden 1", "fail send 0 network 3", "retry all", "drop all",
 }
 
-// Every ingress that was accepted has exactly one fate or is open: for each chat,
-// for the host's metrics, after every step of any story.
+// Every accepted ingress has exactly one fate or is open, in each chat and in the host's metrics, after every step of
+// any story.
 func TestP1ConservationAtEveryStep(t *testing.T) {
 	checks, stories := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -76,9 +76,8 @@ func TestP1ConservationAtEveryStep(t *testing.T) {
 	t.Logf("soak: row=P1 stories=%d steps=%d broken=0", stories, checks)
 }
 
-// books says where the equation does not hold. A chat that waits for its restart
-// is asked again once it has settled: in between, its books and those of the host are
-// not of the same moment.
+// books says where the equation does not hold. A chat that waits for its restart is asked again once it is back,
+// because before that its counts and those of the host are not from the same moment.
 func (s *scenario) books() (fault string) {
 	for range 5 {
 		if fault = s.booksNow(); fault == "" {
@@ -175,8 +174,8 @@ func TestP1CountsAreRecountedFromTheLedger(t *testing.T) {
 	})
 }
 
-// A chat whose counts do not add up, and whose newest facts left nothing in the ledger,
-// goes on: its next facts get numbers that nobody had.
+// A chat whose counts do not add up, and whose newest facts left nothing in the ledger, continues: its next facts get
+// numbers that were never used.
 func TestP1RecountedChatGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
@@ -210,7 +209,7 @@ func TestP1RecountedChatGoesOn(t *testing.T) {
 	})
 }
 
-// What is owed and asked is visible in the metrics, and how long it took.
+// Metrics show what waits to be sent or decided, and how long it took.
 func TestScenarioWaitsAreMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScenario(t, filestoretest.New(t))

@@ -34,8 +34,8 @@ func (s *scenario) compactAt(limits string) error {
 	return nil
 }
 
-// writer is a model that has summaries written by another one, so that neither
-// has to know when the other is asked.
+// writer is a model that has summaries written by another model, so that neither script depends on when the other is
+// used.
 type writer struct{ talks, sums *modeltest.Script }
 
 func (w writer) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
@@ -53,8 +53,7 @@ func (s *scenario) summary(clauses string) error {
 	return s.answer(clauses)
 }
 
-// archives are the archives of a chat, the newest first: the summary that stands
-// first in one names the one before.
+// archives returns the archives of a chat, the newest first: the first summary in an archive names the previous one.
 func archives(c persistence.Chat, snap journal.Snapshot) ([]journal.Archive, error) {
 	var out []journal.Archive
 	for id := snap.Meta.Cursor; id != ""; {

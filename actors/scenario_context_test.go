@@ -22,11 +22,11 @@ func (s *scenario) withContexts() {
 	n := 0
 	s.o.Chat.Contexts = true
 	s.o.Chat.Commands = func(cmd decision.Command) (string, bool) {
-		words := []string{string(cmd.Contexts.Are)}
+		words := []string{string(cmd.Contexts.Outcome)}
 		for _, item := range cmd.Contexts.Items {
 			words = append(words, item.Title)
 		}
-		return strings.Join(words, "; "), cmd.Contexts.Are != decision.ContextsOff
+		return strings.Join(words, "; "), cmd.Contexts.Outcome != decision.ContextsOff
 	}
 	s.o.Tools = append(s.o.Tools, contexts.Tools(contexts.Options{
 		Store: s.store, Zone: time.UTC, Random: func() string {
@@ -49,8 +49,8 @@ func (s *scenario) contexts() (string, error) {
 	return strings.Join(out, "; "), err
 }
 
-// nothingLost: every message that people sent is in the history or in a context, and
-// every context begins with a user turn and ends with the answer to its last one.
+// nothingLost checks that every message of people is in the history or in a context, and that every context begins with
+// a user turn and ends with the answer to its last one.
 func (s *scenario) nothingLost() {
 	s.t.Helper()
 	if !s.o.Chat.Contexts {
@@ -85,8 +85,8 @@ func (s *scenario) nothingLost() {
 	}
 }
 
-// A process may die before or after any operation of its store while contexts are
-// switched, and any of them may fail: every context is whole, and nothing is lost.
+// A process is killed before or after any operation of its store while contexts are switched, and any operation may
+// fail. Every context is complete, and nothing is lost.
 func TestContextCrashAnywhere(t *testing.T) {
 	const script = `
 set contexts on
@@ -107,15 +107,15 @@ say alice two`
 		t.Fatalf("the whole conversation made %d operations", total)
 	}
 	played := 0
-	for i, what := range slices.Sorted(maps.Keys(mishaps)) {
+	for i, what := range slices.Sorted(maps.Keys(failures)) {
 		for n := 1 + i%every; n <= total && !t.Failed(); n += every {
 			played++
 			synctest.Test(t, func(t *testing.T) {
-				if crashAt(t, script, func(s *faulty) { mishaps[what](s, n) }); t.Failed() {
+				if crashAt(t, script, func(s *faulty) { failures[what](s, n) }); t.Failed() {
 					t.Logf("at operation %d %s", n, what)
 				}
 			})
 		}
 	}
-	t.Logf("%d mishaps at %d operations", played, total)
+	t.Logf("%d failures at %d operations", played, total)
 }

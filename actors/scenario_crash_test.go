@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// crashScripts are conversations that a process may die in anywhere.
+// crashScripts are conversations for kills at any operation.
 var crashScripts = map[string]string{
 	"merge": `
 tool look repeatable held T
@@ -66,18 +66,17 @@ say alice two
 advance 5m`,
 }
 
-// mishaps are what happens at an operation of the store.
-var mishaps = map[string]func(s *faulty, n int){
+// failures are what may go wrong at the n-th operation of the store.
+var failures = map[string]func(s *faulty, n int){
 	"dies before it":      func(s *faulty, n int) { s.dieAt = n },
 	"dies after it":       func(s *faulty, n int) { s.dieAt, s.after = n, true },
 	"the disk is full":    func(s *faulty, n int) { s.failAt, s.full = n, true },
 	"the disk is damaged": func(s *faulty, n int) { s.failAt = n },
 }
 
-// A process may die before or after any operation of its store, and any of them
-// may fail. Whatever was going on goes on: what was accepted has exactly one fate, turns are
-// there once and in order, requests are strict and extend each other, and no
-// answer stands twice but for a crash between a send and its receipt.
+// A process is killed before or after any operation of its store, and any operation may fail. Everything that was in
+// progress continues: accepted messages have exactly one fate, turns exist once and in order, requests are strict and
+// extend each other, and no answer appears twice except after a crash between a send and its receipt.
 func TestScenarioCrashAnywhere(t *testing.T) {
 	for name, script := range crashScripts {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +88,7 @@ func TestScenarioCrashAnywhere(t *testing.T) {
 				t.Fatalf("the whole conversation made %d operations", total)
 			}
 			for n := 1; n <= total && !t.Failed(); n++ {
-				for what, happens := range mishaps {
+				for what, happens := range failures {
 					synctest.Test(t, func(t *testing.T) {
 						if crashAt(t, script, func(s *faulty) { happens(s, n) }); t.Failed() {
 							t.Logf("at operation %d %s", n, what)
@@ -101,8 +100,7 @@ func TestScenarioCrashAnywhere(t *testing.T) {
 	}
 }
 
-// crashAt plays a script with a mishap and sees that nothing came of it. It
-// returns how many operations there were.
+// crashAt plays a script with a failure and checks that it had no effect. It returns the number of operations.
 func crashAt(t *testing.T, script string, fault func(*faulty)) int {
 	t.Helper()
 	s := newScenario(t, filestoretest.New(t))
@@ -173,8 +171,8 @@ func (s *scenario) everythingHolds() {
 	s.result()
 }
 
-// obvious is a model that calls the tool once for a turn that wants it, sends by
-// tool where it can, and otherwise answers with a text that names the turn.
+// obvious is a model that calls the tool once for a turn that asks for it, sends by tool where possible, and otherwise
+// answers with a text that names the turn.
 func obvious(req model.Request) []model.Event {
 	last := req.Messages[len(req.Messages)-1]
 	id := fmt.Sprintf("c%d", len(req.Messages))
@@ -201,7 +199,7 @@ func obvious(req model.Request) []model.Event {
 	return append(modeltest.TextEvents("About "+words+" "+id), modeltest.Finish("stop"))
 }
 
-// said are the words of the newest user turn.
+// said returns the text of the newest user turn.
 func said(list []modelmessage.Message) string {
 	for _, m := range slices.Backward(list) {
 		if m.Role != modelmessage.RoleUser {

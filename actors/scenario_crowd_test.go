@@ -37,8 +37,8 @@ func neighbours(n int) []messages.ChatKey {
 	return keys
 }
 
-// A chat that panics over a message is started again, later each time, and puts the
-// message aside; chats of the same shard do not notice.
+// A chat that panics because of a message is restarted, each time later, and quarantines the message. Chats of the same
+// shard are not affected.
 func TestCL1CrashLoopIsParkedWithNotice(t *testing.T) {
 	for _, when := range [][2]string{{"ingress", "open"}, {"run", "started"}} {
 		t.Run(when[0], func(t *testing.T) {
@@ -155,7 +155,7 @@ func slowTool(name string) tool.Tool {
 	}}
 }
 
-// arrivals says what is wrong with a chat that senders spoke in, in this order.
+// arrivals reports what is wrong with a chat in which the senders wrote in this order.
 func arrivals(v platform.ChatView, senders []string) string {
 	var who []string
 	for _, m := range v.Messages {
@@ -178,8 +178,8 @@ func arrivals(v platform.ChatView, senders []string) string {
 	return ""
 }
 
-// Two bots answer each other for ever; we stop after at most twenty turns, with a
-// reason that people see, and a person's word makes us go on.
+// Two bots answer each other endlessly. The host stops after at most twenty turns, with a reason that people see, and
+// continues after a message of a person.
 func TestIO11BotsAnsweringEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScenario(t, filestoretest.New(t))
@@ -218,7 +218,7 @@ func TestIO11BotsAnsweringEachOther(t *testing.T) {
 	})
 }
 
-// What one agent sends into another's chat has its own chain of bots behind it.
+// A message that an agent sends into another chat continues the chain of bots there.
 func TestIO11DepthGoesWithContactSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScenario(t, filestoretest.New(t))
@@ -240,8 +240,8 @@ bot robo hello back`)
 	})
 }
 
-// One chat floods; whoever floods is told once, what cannot wait is declined, and
-// another's message in the same chat still gets in. Others are answered as before.
+// One chat is flooded. The sender is told once, messages above the limit are declined, and another person's message in
+// the same chat is still accepted. Other chats are answered as before.
 func TestOV2OneChatFloods(t *testing.T) {
 	flood, disk := 2000, persistence.Store(filestoretest.New(t))
 	if soaking() {

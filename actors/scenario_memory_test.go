@@ -45,8 +45,7 @@ func (s *scenario) rememberAt(limits string) error {
 	return nil
 }
 
-// noter is a model that has facts written by another one, so that neither has to
-// know when the other is asked.
+// noter is a model that has facts written by another model, so that neither script depends on when the other is used.
 type noter struct{ talks, notes model.Model }
 
 func (n noter) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {

@@ -27,8 +27,8 @@ import (
 //
 // set contexts on | fair on | debounce 200ms | compact KEEP BUDGET [extract]
 
-// panics makes the chat panic where it tells the audit log of something, which is durable by
-// then, or while it decides about an ingress, which is not.
+// panics makes the chat panic when it writes something to the audit log, which is durable by then, or while it decides
+// about an ingress, which is not.
 type panics struct {
 	mu            sync.Mutex
 	event, result string

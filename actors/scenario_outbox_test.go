@@ -14,8 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// sendScripts are conversations that send: whole answers, long ones in parts, by
-// tool, and in drafts.
+// sendScripts are conversations with sends: whole answers, long ones in parts, by tool, and in drafts.
 var sendScripts = []string{
 	"say alice one\nsay alice two",
 	"say alice long\nsay alice two",
@@ -23,9 +22,8 @@ var sendScripts = []string{
 	"set caps drafts\ntool look repeatable held T\nsay alice look\nadvance 3s\nrelease T\nadvance 3s",
 }
 
-// A process dies before or after every operation around a send, one to three times
-// in a row. No answer is lost; one stands twice at most once for each crash, and
-// then the ledger says that it may.
+// A process is killed before or after every operation around a send, one to three times in a row. No answer is lost. An
+// answer appears at most once more for each crash, and then the ledger says that this is possible.
 func TestIO6CrashAroundASend(t *testing.T) {
 	deaths, every := 1, 3
 	if soaking() {
@@ -55,7 +53,7 @@ type death struct {
 	after bool
 }
 
-// sendBooks count. A copy is excused when the ledger marks it.
+// sendBooks are counts. A copy is excused when the ledger marks it.
 type sendBooks struct{ kills, answers, lost, doubled, excused int }
 
 func dieAround(t *testing.T, script string, deaths []death, sum *sendBooks) (ops int) {
@@ -108,7 +106,7 @@ func dieAround(t *testing.T, script string, deaths []death, sum *sendBooks) (ops
 	return ops
 }
 
-// sendBooks holds what stands on the platform against the history and the ledger.
+// sendBooks compares the messages on the platform with the history and the ledger.
 func (s *scenario) sendBooks(kills int, deaths []death, sum *sendBooks) {
 	s.t.Helper()
 	stands := map[string]int{}
@@ -171,8 +169,8 @@ func partsOf(text string) []string {
 	return append(parts, text)
 }
 
-// What a chat may hold is exact: so many turns wait and not one more, so many
-// messages are sent by tool in a run and not one more; beyond that comes a reason.
+// Limits of a chat are exact: the given number of turns may wait and not one more, and a run may send the given number
+// of messages by tool and not one more. Beyond that, people get a reason.
 func TestOV5LimitsAreExact(t *testing.T) {
 	for _, limit := range []int{1, 2, 7} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// crowd is a number of chats that are written to while they fall asleep.
+// crowd is a number of chats that get messages while they are passivated.
 type crowd struct {
 	w    *actortest.World
 	said [200]int // messages so far, by chat
@@ -37,15 +37,14 @@ func crowdKey(i int) messages.ChatKey {
 	return messages.NewChatKey("telegram", "", strconv.Itoa(i+1), 0)
 }
 
-// round is what happens at one moment: chats that get messages, all at once.
+// round is one moment: the chats that get messages at once.
 type round struct {
 	chats []int
 	then  time.Duration
 }
 
-// A shard looks for idle chats every half minute here. All moments are multiples
-// of that, so that messages come in the very instant in which chats are asked to
-// leave, are leaving, or have just gone.
+// A shard looks for idle chats every half minute here. All moments are multiples of that, so that messages arrive in
+// the very instant in which chats are asked to stop, are stopping, or have just stopped.
 func rounds(t *rapid.T) []round {
 	waits := []time.Duration{0, 0, 30 * time.Second, 30 * time.Second, time.Minute, time.Minute, 90 * time.Second, 2 * time.Minute}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) round {
@@ -56,9 +55,8 @@ func rounds(t *rapid.T) []round {
 	}), 1, 60).Draw(t, "rounds")
 }
 
-// A message that comes while its chat is put to rest is one turn and has one
-// answer, whether its chat was idle for long or had to make room. SOAK makes it
-// 10,000 rounds and more.
+// A message that arrives while its chat is passivated becomes one turn and has one answer, whether its chat was idle
+// for long or had to make room. With SOAK there are at least 10,000 rounds.
 func TestCL2PassivationRacesAMessage(t *testing.T) {
 	want, all, said := 1, 0, 0
 	if os.Getenv("SOAK") != "" {
@@ -93,7 +91,7 @@ func TestCL2PassivationRacesAMessage(t *testing.T) {
 	t.Logf("soak: test=CL2 rounds=%d messages=%d activations=%.0f lost=0 double=0", all, said, rests)
 }
 
-// Everybody writes to everybody's chat at the moment of every sweep.
+// All chats get messages at the moment of every sweep.
 func TestCL2EverybodyWritesAtEverySweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &crowd{w: actortest.New(t, actortest.Options{Store: filestoretest.New(t), Model: slow{}, Idle: time.Minute})}
@@ -121,7 +119,7 @@ func TestCL2EverybodyWritesAtEverySweep(t *testing.T) {
 	})
 }
 
-// play lets the people of a round write, those of different chats at once.
+// play sends the messages of a round, those of different chats at once.
 func (c *crowd) play(r round) {
 	batches := map[int][]platform.Inbound{}
 	for _, i := range r.chats {
@@ -141,7 +139,7 @@ func (c *crowd) play(r round) {
 	<-time.After(r.then)
 }
 
-// fault says what was lost, came twice or is out of order; empty: nothing.
+// fault says what was lost, duplicated or out of order. It is empty if nothing was.
 func (c *crowd) fault() string {
 	<-time.After(5 * time.Minute)
 	c.w.Wait()
@@ -181,8 +179,7 @@ func (c *crowd) fault() string {
 	return ""
 }
 
-// slow is a model that takes a second, so that a chat which is stopped too early
-// is seen to leave a turn open.
+// slow is a model that takes a second, so that a chat that is stopped too early visibly leaves a turn open.
 type slow struct{}
 
 func (slow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {

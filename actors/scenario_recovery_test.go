@@ -22,11 +22,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
-// soaking reports that the full counts are wanted.
+// soaking reports whether the full counts are requested.
 func soaking() bool { return os.Getenv("SOAK") != "" }
 
-// plenty is how many random stories a test plays: with SOAK set as many as rapid
-// wants (-rapid.checks), otherwise a few.
+// plenty is the number of random stories of a test: with SOAK the number that rapid chooses (-rapid.checks), otherwise
+// a small one.
 func plenty() int {
 	if soaking() {
 		return 1 << 30
@@ -91,8 +91,7 @@ func payAndLook(req model.Request) []model.Event {
 	return append(modeltest.TextEvents("Paid."), modeltest.Finish("stop"))
 }
 
-// orphans are the calls of a history by how they ended: done or unknown. Whatever
-// else stands there is a fault.
+// orphans counts the calls of a history by their end: done or unknown. Any other end is a fault.
 func orphans(t *testing.T, s *scenario, m *meter) (done, unknown int) {
 	t.Helper()
 	for _, msg := range s.w.View(s.key).Messages {
@@ -115,9 +114,8 @@ func orphans(t *testing.T, s *scenario, m *meter) (done, unknown int) {
 	return done, unknown
 }
 
-// A process dies in every state of a run, also while a call is under way. What had
-// side effects is never made twice: its outcome is unknown and it says so. What is
-// safe to repeat is repeated.
+// A process is killed in every state of a run, also during a call. A call with side effects is never repeated: its
+// outcome is unknown, and says so. A repeatable call is repeated.
 func TestRL10OrphanCallsAfterCrash(t *testing.T) {
 	kills, done, unknown := 0, 0, 0
 	play := func(fault func(*faulty), hang int) (ops int) {
@@ -174,8 +172,7 @@ func TestRL10OrphanCallsAfterCrash(t *testing.T) {
 	t.Logf("soak: row=RL10 kills=%d calls_done=%d calls_unknown=%d repeated=0", kills, done, unknown)
 }
 
-// A stop that was answered is a stop: whenever the process dies after it, nothing
-// of the run goes on.
+// After a confirmed stop nothing of the run continues, whenever the process is killed.
 func TestRL13StopThenCrashStaysStopped(t *testing.T) {
 	const rounds = 100
 	stayed := 0
@@ -192,8 +189,8 @@ func TestRL13StopThenCrashStaysStopped(t *testing.T) {
 	t.Logf("soak: row=RL13 kills=%d stayed=%d", rounds, stayed)
 }
 
-// stopAndDie stops a run in one of many states, dies some operations later, and
-// reports whether the run stayed stopped.
+// stopAndDie stops a run in one of many states, kills the process some operations later, and reports whether the run
+// stayed stopped.
 func stopAndDie(t *testing.T, i int) bool {
 	t.Helper()
 	s := newScenario(t, filestoretest.New(t))
@@ -246,8 +243,8 @@ func stopAndDie(t *testing.T, i int) bool {
 	return true // stopped before it had a message
 }
 
-// An unfinished run older than ten minutes is not resumed: people are told, and
-// what waited starts a new run. A younger one goes on. Ages are by the last record.
+// An unfinished run older than ten minutes is not resumed: people are informed, and waiting turns start a new run. A
+// younger run continues. Ages are counted from the last record.
 func TestRL14OldRunIsNotResumed(t *testing.T) {
 	resumed := 0
 	for _, age := range []time.Duration{3 * time.Minute, 9 * time.Minute, 11 * time.Minute, time.Hour, 7 * 24 * time.Hour} {
@@ -292,9 +289,8 @@ func TestRL14OldRunIsNotResumed(t *testing.T) {
 	t.Logf("soak: row=RL14 resumed=%d", resumed)
 }
 
-// A run whose recovery fails again and again, whether processes die of it, the chat
-// panics over it, or its store panics, ends with a notice; the chat is idle and
-// answers the next message.
+// A run whose recovery fails again and again ends with a notice, whether it kills the process, makes the chat panic, or
+// makes its store panic. The chat is then idle and answers the next message.
 func TestRL15RecoveryThatFailsIsGivenUp(t *testing.T) {
 	poison := map[string]func(s *scenario){
 		"processes die of it": func(s *scenario) {

@@ -22,8 +22,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// result is what came of a scenario, in the form of its wanted parts. On the way
-// it holds the promises that every scenario must keep.
+// result returns the result of a scenario, in the form of its wanted parts. It also checks the promises that every
+// scenario must keep.
 func (s *scenario) result() map[string]string {
 	s.t.Helper()
 	out := map[string]*strings.Builder{"history": {}, "sent": {}, "counts": {}}
@@ -64,7 +64,7 @@ func (s *scenario) result() map[string]string {
 	return got
 }
 
-// conserved: accepted is the sum of the fates and of what is open (P1).
+// conserved checks that accepted equals the sum of the fates and of the open turns (P1).
 func (s *scenario) conserved(key messages.ChatKey, v platform.ChatView) {
 	s.t.Helper()
 	sum := v.Counts.Open
@@ -79,7 +79,7 @@ func (s *scenario) conserved(key messages.ChatKey, v platform.ChatView) {
 	}
 }
 
-// once: no text stands twice, unless the scenario says why (P2).
+// once checks that no text appears twice, unless the scenario says why (P2).
 func (s *scenario) once(key messages.ChatKey) {
 	s.t.Helper()
 	seen := map[string]bool{}
@@ -94,8 +94,8 @@ func (s *scenario) once(key messages.ChatKey) {
 	}
 }
 
-// sameAfterCrash: what the disk holds makes the chat that was in memory. It says
-// how often the ledger has to admit that something may have been sent twice.
+// sameAfterCrash checks that the disk restores the chat that was in memory. It returns how often the ledger says that
+// something may have been sent twice.
 func (s *scenario) sameAfterCrash(views map[messages.ChatKey]platform.ChatView) string {
 	s.t.Helper()
 	s.w.Kill()
@@ -157,7 +157,7 @@ func encodeAll(list []uimessage.Message) []string {
 	return out
 }
 
-// history writes a message a line.
+// history writes one line per message.
 func history(b *strings.Builder, v platform.ChatView) {
 	number := map[string]string{}
 	for i, m := range v.Messages {
@@ -229,7 +229,7 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// short quotes a text; a long one by its ends.
+// short quotes a text, and of a long one the beginning and the end.
 func short(s string) string {
 	if len(s) <= 160 {
 		return strconv.Quote(s)
@@ -237,7 +237,7 @@ func short(s string) string {
 	return fmt.Sprintf("%q…%q (%d bytes)", s[:24], s[len(s)-24:], len(s))
 }
 
-// sent writes what stands on the platform.
+// sent writes the messages on the platform.
 func sent(b *strings.Builder, list []actortest.Sent, key messages.ChatKey) {
 	for _, m := range list {
 		if m.Chat != key {
@@ -262,8 +262,8 @@ func counts(b *strings.Builder, c platform.Counts) {
 	b.WriteByte('\n')
 }
 
-// requests writes what each request adds to the one before in its chat, and
-// holds that it begins with its bytes (P6).
+// requests writes what each request adds to the previous one of its chat, and checks that it begins with the same bytes
+// (P6).
 func (s *scenario) requests() string {
 	var b strings.Builder
 	before, head := map[messages.ChatKey][][]byte{}, map[messages.ChatKey]string{}
@@ -346,7 +346,7 @@ func modelLine(m modelmessage.Message) string {
 	return b.String()
 }
 
-// drainFrames takes what watchers have heard, without waiting for more.
+// drainFrames returns the frames that watchers have received, without waiting for more.
 func (s *scenario) drainFrames() {
 	for i, frames := range s.watches {
 		for open := true; open; {

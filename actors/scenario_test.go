@@ -9,15 +9,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/scenariotest"
 )
 
-// The wanted parts of a scenario, in the order in which its file holds them.
-// Frames are there only if somebody watched.
+// The wanted parts of a scenario, in the order in which its file has them. There are frames only if somebody watched.
 var wanted = []string{"history", "sent", "counts", "requests", "frames"}
 
 var update = flag.Bool("update", false, "rewrite the wanted parts of the scenarios")
 
-// Every file of testdata/scenarios is a conversation: prose that says what it
-// shows, a script, and what must come of it. See scenario_script_test.go for the
-// words of a script.
+// Every file of testdata/scenarios is a conversation: prose that says what it shows, a script, and the wanted results.
+// See scenario_script_test.go for the words of a script.
 func TestScenario(t *testing.T) {
 	scenariotest.Play(t, "testdata/scenarios/*.txtar", 25, wanted, *update, playScenario)
 }

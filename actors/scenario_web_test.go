@@ -11,9 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 )
 
-// A request that comes again with its Idempotency-Key gets the same answer and makes
-// no second turn: after a restart, after the chat was put to rest, and when the
-// process died before the first one was answered.
+// A repeated request with its Idempotency-Key gets the same answer and makes no second turn: after a restart, after the
+// chat was passivated, and if the process was killed before the first request was answered.
 func TestScenarioIdempotencyKeyIsDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScenario(t, newStore(t))

@@ -98,7 +98,7 @@ func simulate(t *testing.T, seed uint64, faults int, trace io.Writer) (r simtest
 	return r
 }
 
-// number is what a variable of the environment says.
+// number returns the value of an environment variable.
 func number(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -152,7 +152,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// simulateOne plays a seed that is looked at.
+// simulateOne plays one seed for a closer look.
 func simulateOne(t *testing.T, seed uint64) {
 	t.Helper()
 	r := simulate(t, seed, number(t, "SIM_FAULTS", perSeed), traceFile(t))
@@ -162,7 +162,7 @@ func simulateOne(t *testing.T, seed uint64) {
 	}
 }
 
-// traceFile takes the trace of a seed that is looked at; nil: nobody looks.
+// traceFile returns the file for the trace of one seed, or nil if none is named.
 func traceFile(t *testing.T) io.Writer {
 	t.Helper()
 	if name := os.Getenv("SIM_TRACE"); name != "" {
@@ -180,8 +180,8 @@ func traceFile(t *testing.T) io.Writer {
 	return nil
 }
 
-// Seeds that once broke a promise are played for ever. What a seed leads to
-// changes with the code; the comment says what it led to.
+// Seeds that once broke a promise are kept. What a seed leads to changes with the code; the comment says what it led
+// to.
 func TestSimulationKeptSeeds(t *testing.T) {
 	files, err := filepath.Glob("testdata/simulation/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -205,8 +205,7 @@ func TestSimulationKeptSeeds(t *testing.T) {
 	}
 }
 
-// One seed gives one trace, byte for byte: a fault that was found once can be
-// looked at as often as it takes.
+// A seed always gives the same trace, byte for byte, so that a fault can be reproduced.
 func TestSimulationSameSeedSameTrace(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		var traces [2]bytes.Buffer
@@ -219,7 +218,7 @@ func TestSimulationSameSeedSameTrace(t *testing.T) {
 	}
 }
 
-// firstDifference shows where two traces part.
+// firstDifference shows where two traces begin to differ.
 func firstDifference(a, b []byte) string {
 	one, two := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
 	for i := range min(len(one), len(two)) {

@@ -77,8 +77,7 @@ func unloadSkill(id, name string) modeltest.Step {
 	return modeltest.CallTools(modeltest.Call{ID: id, Name: skill.LoadName, Input: `{"name":"` + name + `","unload":true}`})
 }
 
-// inForce are the skills in the system text of every request so far, and what the
-// overview says of them.
+// inForce returns the skills in the system text of every request so far, and what the overview says of them.
 func (s *skilled) inForce() []string {
 	s.t.Helper()
 	var out []string
@@ -122,8 +121,8 @@ func (s *skilled) say(words string) {
 	s.Wait()
 }
 
-// A skill asks once. From the next step on its text is in the system text, in later
-// runs, after a crash and after a rest, too.
+// A skill asks once. From the next step on its text is in the system text, also in later runs, after a crash and after
+// passivation.
 func TestSkillLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSkilled(t, func(o *actortest.Options) { o.Idle = time.Minute }, loadSkill("c1", "pdf"), modeltest.Say("Filled."), modeltest.Say("Two."), modeltest.Say("Three."), modeltest.Say("Four."),
@@ -183,8 +182,7 @@ func TestSkillIsDenied(t *testing.T) {
 	})
 }
 
-// What is loaded is durable before the model is told: a crash during the next step
-// finds it again.
+// A loaded skill is durable before the model is informed: after a crash during the next step it is still loaded.
 func TestSkillOutlivesACrashInTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSkilled(t, nil, loadSkill("c1", "pdf"), modeltest.Held(make(chan struct{}), modeltest.Say("lost")), modeltest.Say("Filled."))
@@ -198,7 +196,7 @@ func TestSkillOutlivesACrashInTheRun(t *testing.T) {
 	})
 }
 
-// Bytes that nobody agreed to are not used: the model is told, and a load asks again.
+// Changed content that nobody agreed to is not used: the model is informed, and loading it asks again.
 func TestSkillChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSkilled(t, nil, loadSkill("c1", "pdf"), modeltest.Say("One."), modeltest.Say("Two."), loadSkill("c2", "pdf"), modeltest.Say("Three."), modeltest.Say("Four."))
@@ -221,8 +219,8 @@ func TestSkillChanges(t *testing.T) {
 	})
 }
 
-// A skill that limits the tools does so while it is loaded, for calls and not for the
-// offer; the way to people and the way out of it stay.
+// A skill that limits the tools does so while it is loaded, for calls but not for the offered tools. Tools to reach
+// people and to unload the skill remain allowed.
 func TestSkillNarrowsTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		send := modeltest.CallTools(modeltest.Call{ID: "c4", Name: "chat_send", Input: `{"text":"hello"}`})
@@ -261,7 +259,7 @@ func TestSkillNarrowsTools(t *testing.T) {
 	})
 }
 
-// A person who begins anew begins without skills.
+// A new context begins without skills.
 func TestSkillsGoWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSkilled(t, func(o *actortest.Options) { o.Chat.Contexts = true }, loadSkill("c1", "pdf"), modeltest.Say("One."), modeltest.Say("Two."), modeltest.Say("Three."))
@@ -277,7 +275,7 @@ func TestSkillsGoWithTheContext(t *testing.T) {
 	})
 }
 
-// A compaction puts the skills away that nobody speaks of any more.
+// A compaction unloads the skills that nobody mentions any more.
 func TestSkillsGoWhenNobodyNeedsThem(t *testing.T) {
 	for _, tt := range []struct {
 		name, words, want string
@@ -327,8 +325,7 @@ func hostileSkills() []string {
 	return orders
 }
 
-// Whatever got the model to load a skill: nothing of it is in force before a person
-// agreed, and nothing was agreed to.
+// Whatever got the model to load a skill, nothing of it is used before a person agreed, and nothing else was agreed to.
 func TestPI4SkillIsLoadedAfterAPersonAgreed(t *testing.T) {
 	silent := 0
 	for i, order := range hostileSkills() {

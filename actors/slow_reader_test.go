@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// A reader that takes nothing while much is said is let go with at most a mebibyte
-// waiting for it, and finds the whole message when it comes back.
+// A reader that reads nothing of a long answer is dropped with at most a mebibyte waiting for it, and gets the whole
+// message when it returns.
 func TestOV3SlowReaderIsLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const pieces, size = 100, 64 << 10

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// everyKind is each message of ours, empty, and some that are nobody's.
+// everyKind has a zero value of each message type, and some values of types that no actor knows.
 func everyKind() []any {
 	type nobodys struct{ Text *string }
 	return []any{
@@ -130,9 +130,8 @@ func everyKind() []any {
 	}
 }
 
-// Every actor gets every kind of message, with nothing in it, from nobody and from
-// somebody: none panics, what an actor does not know is told by its kind, and
-// everything works as before.
+// Every actor gets every kind of message, with zero values, from a sender and without one. None panics, unknown
+// messages are reported by their kind, and everything works as before.
 func TestCL10EveryActorGetsEveryKind(t *testing.T) {
 	all := everyKind()
 	known := map[string]bool{"Drain": true} // the last one, below
@@ -188,7 +187,7 @@ func TestCL10EveryActorGetsEveryKind(t *testing.T) {
 	})
 }
 
-// living are the actors that live, by what they are.
+// living returns the live actors by their kind.
 func living(system *actor.ActorSystem) map[string][]*actor.PID {
 	out := map[string][]*actor.PID{}
 	for _, bucket := range system.ProcessRegistry.LocalPIDs.LocalPIDs {

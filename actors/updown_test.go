@@ -33,12 +33,10 @@ func footprintNow(t *testing.T) footprint {
 	return footprint{goroutines: runtime.NumGoroutine(), descriptors: len(fds), heap: m.HeapAlloc}
 }
 
-// Chats that were there and rest hold no goroutine and no descriptor, and no memory:
-// once so many were there, as many more leave the heap as it was. The first time the
-// actor library's tables of names and children keep the room that they needed, which
-// is bounded for each chat.
-// SOAK makes it 10,000 chats, on a disk, in a process of their own, and compares
-// the heap too.
+// Chats at rest hold no goroutine, no descriptor and no memory: after the first round, further rounds of as many chats
+// leave the heap unchanged. The first round makes the actor library's tables of names and children grow, which is
+// bounded for each chat. With SOAK there are 10,000 chats, on a disk, in a separate process, and the heap is compared
+// too.
 func TestCL3ChatsUpAndDown(t *testing.T) {
 	const child = "CL3_CHILD"
 	soak := os.Getenv("SOAK") != ""
@@ -90,8 +88,7 @@ func TestCL3ChatsUpAndDown(t *testing.T) {
 	})
 }
 
-// upAndDown makes many chats answer, and waits until they rest. It returns what
-// was held in between.
+// upAndDown makes many chats answer, and waits until they rest. It returns what they held in between.
 func upAndDown(t *testing.T, w *actortest.World, chats int) footprint {
 	t.Helper()
 	for i := range chats {

@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// deaf fetches files as a host whose service of speech fails.
+// deaf fetches files like a host whose speech service fails.
 func deaf(p *post) func(context.Context, messages.ChatKey, uimessage.Message) []uimessage.Part {
 	return func(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part {
 		var out []uimessage.Part
@@ -43,7 +43,7 @@ func deafWorld(t *testing.T, p *post, script *modeltest.Script) *actortest.World
 	return actortest.New(t, o)
 }
 
-// told are the texts in a chat that speak of a voice message.
+// told counts the texts in a chat about a voice message that could not be transcribed.
 func told(w *actortest.World) int {
 	n := 0
 	for _, text := range w.Platform.Texts(alice) {
@@ -54,8 +54,7 @@ func told(w *actortest.World) int {
 	return n
 }
 
-// A voice message that nobody understood is answered by the host, without a model; the
-// next one knows of it.
+// A voice message that cannot be transcribed is answered by the host, without a model; the next run knows about it.
 func TestVoiceNobodyUnderstood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, script := &post{}, modeltest.NewScript(modeltest.Say("Hello."))
@@ -81,8 +80,7 @@ func TestVoiceNobodyUnderstood(t *testing.T) {
 	})
 }
 
-// With words beside it, or messages behind it, the model goes on with those, and the
-// sender is told all the same, once.
+// If it has a caption, or other messages follow, the model answers those, and the sender is still informed, once.
 func TestVoiceNobodyUnderstoodAmongOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, script := &post{}, modeltest.NewScript(modeltest.Say("Both."), modeltest.Say("Seen."))
@@ -107,7 +105,7 @@ func TestVoiceNobodyUnderstoodAmongOthers(t *testing.T) {
 	})
 }
 
-// A crash before the turn is final asks again; one after it tells nobody twice.
+// After a crash before the turn is final, it is transcribed again. After a later crash, nobody is informed twice.
 func TestVoiceNobodyUnderstoodAndACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, script := &post{}, modeltest.NewScript()
@@ -129,7 +127,7 @@ func TestVoiceNobodyUnderstoodAndACrash(t *testing.T) {
 	})
 }
 
-// Who drops what waits drops what is fetched for it.
+// Dropping a waiting message also ends fetching its file.
 func TestStopAllEndsFetching(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate, ended := make(chan struct{}), make(chan struct{})
@@ -158,8 +156,7 @@ func TestStopAllEndsFetching(t *testing.T) {
 	})
 }
 
-// A file makes a message another one than the same words with another file; the same
-// call sends it once.
+// The same words with another file are another message. A repeated call sends it once.
 func TestFilesWithoutWordsAreNoDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		speak := actortest.Func{Says: tool.Spec{Name: "speak", Repeatable: true, Ordered: true}, Do: func(ctx context.Context, call tool.Call) (tool.Result, error) {

@@ -22,8 +22,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// Who stops all while a message waits for its file and nothing runs drops the message,
-// durably, and nobody goes on fetching; what comes later is answered.
+// Stopping all while a message waits for its file and no run is in progress drops the message durably, and the file is
+// not fetched any further. Later messages are answered.
 func TestStopAllWhileNothingRuns(t *testing.T) {
 	for _, by := range []string{"command", "button"} {
 		t.Run(by, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestStopAllWhileNothingRuns(t *testing.T) {
 	}
 }
 
-// A caption in brackets is what its sender wrote, not a placeholder: the model is asked
-// about it although nobody understood the voice.
+// A caption in brackets is the sender's text and not a placeholder: the model answers it although the voice message
+// could not be transcribed.
 func TestVoiceWithACaptionInBrackets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, script := &post{}, modeltest.NewScript(modeltest.Say("Urgent, I see."))
@@ -73,7 +73,7 @@ func TestVoiceWithACaptionInBrackets(t *testing.T) {
 	})
 }
 
-// The mark of a voice message that nobody understood goes with the host's answer.
+// The reaction on a voice message that could not be transcribed is removed with the host's answer.
 func TestMarkOfAVoiceNobodyUnderstood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := newShowing(platform.Capabilities{Reactions: true}), &post{}
@@ -101,8 +101,8 @@ func panicsOf(w *actortest.World) *int {
 	return &n
 }
 
-// A request has expired while nobody was up, and the disk is full when that is to be
-// written: the chat waits for the disk and does not panic.
+// A request expired while the host was down, and the disk is full when that has to be written: the chat waits for the
+// disk and does not panic.
 func TestST9ExpiryOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := newFaulty(newStore(t))
@@ -129,8 +129,7 @@ func TestST9ExpiryOnAFullDisk(t *testing.T) {
 	})
 }
 
-// A press that finds the disk full is refused and can be made again; the run under way
-// does not hear of it.
+// A press of a button while the disk is full is refused and can be repeated. The run in progress is not affected.
 func TestST9DecisionOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, gate := newFaulty(newStore(t)), make(chan struct{})
@@ -161,8 +160,8 @@ func TestST9DecisionOnAFullDisk(t *testing.T) {
 	})
 }
 
-// A receipt cannot be written for good, long after the chat came to rest: it is read
-// anew, and the rest of the answer goes out.
+// Writing a receipt fails permanently, long after the chat came to rest: the chat is loaded again, and the rest of the
+// answer is sent.
 func TestST8ReceiptOnABrokenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScenario(t, newStore(t))
@@ -181,8 +180,8 @@ func TestST8ReceiptOnABrokenDisk(t *testing.T) {
 	})
 }
 
-// Who gives the id of a turn to another message changes nothing of the first, whether a
-// run has it under way, it waits, or it was answered. The other one is a turn too.
+// A message with the id of an earlier turn changes nothing of that turn, whether a run is answering it, it waits, or it
+// was answered. The message becomes another turn.
 func TestTurnIDGivenTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -210,7 +209,7 @@ func TestTurnIDGivenTwice(t *testing.T) {
 	})
 }
 
-// Words that waited for a receipt come before the words that arrived while it was written.
+// Messages that waited for a receipt precede those that arrived while it was written.
 func TestWordsThatWaitedKeepTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := storetest.NewFaulty(newStore(t), func(_ string, _ messages.ChatKey, records []journal.Record, do func() error) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// Readers without an outbox hear why there is no answer.
+// Readers without an outbox get the reason if there is no answer.
 func TestWatchersHearOfAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &actortest.Platform{} // the reader fetches the history
@@ -41,7 +41,7 @@ func TestWatchersHearOfAFailure(t *testing.T) {
 	})
 }
 
-// What is owed and how many steps runs take is counted, and counted back.
+// The number of undelivered rows and of steps is counted, and reduced again.
 func TestOutboxAndStepsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}}

@@ -81,7 +81,7 @@ type ShowTyping struct {
 	ChatType string
 }
 
-// Mark is a reaction on a person's message that shows what became of it.
+// Mark is a reaction on a person's message that shows its state.
 type Mark string
 
 // The marks.

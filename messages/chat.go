@@ -187,10 +187,10 @@ type ApprovalDecided struct {
 	Err      string // nothing was decided; try again later
 }
 
-// DecisionOutcome is what became of a decision.
+// DecisionOutcome is the outcome of a decision.
 type DecisionOutcome struct {
 	ApprovalID string
-	Is         DecisionIs
+	Is         DecisionState
 	MessageID  string // the message with the request
 	// Late is set if the outcome appears in a message of its own, not in the one with the request.
 	Late bool
@@ -199,17 +199,17 @@ type DecisionOutcome struct {
 	By, ByName, Answer string
 }
 
-// DecisionIs says whether a decision counts.
-type DecisionIs string
+// DecisionState says whether a decision counts.
+type DecisionState string
 
 // What becomes of decisions. Only the first one about a request counts.
 const (
-	DecisionDone      DecisionIs = "done"
-	DecisionAlready   DecisionIs = "already"   // it was already decided
-	DecisionExpired   DecisionIs = "expired"   // too late
-	DecisionUnknown   DecisionIs = "unknown"   // there is no such request
-	DecisionForbidden DecisionIs = "forbidden" // this person may not decide here
-	DecisionUnseen    DecisionIs = "unseen"    // the request was not completely shown yet, and stays open
+	DecisionDone      DecisionState = "done"
+	DecisionAlready   DecisionState = "already"   // it was already decided
+	DecisionExpired   DecisionState = "expired"   // too late
+	DecisionUnknown   DecisionState = "unknown"   // there is no such request
+	DecisionForbidden DecisionState = "forbidden" // this person may not decide here
+	DecisionUnseen    DecisionState = "unseen"    // the request was not completely shown yet, and stays open
 )
 
 // WakeChat makes a chat load and resume unfinished work. Sent at start.

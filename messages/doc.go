@@ -42,7 +42,7 @@
 // row to the adapter actor; EgressProgressed, EgressDelivered and EgressFailed come back through
 // the shard; EgressKept says that the chat has the receipt, and only then is the next part sent.
 // ShowDraft and ShowTyping may be lost, Deliver may not. If enabled, ShowMark marks people's
-// messages with what became of them. Queued turns start the next run.
+// messages with their state. Queued turns start the next run.
 //
 // OutboxQuery and OutboxReply list what is not delivered yet, one OutboxItem each; EgressDelayed
 // reports failed tries. A row that the platform refused permanently is parked, and so is a message

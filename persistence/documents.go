@@ -43,7 +43,7 @@ type TaskStore interface {
 	RemoveTask(ctx context.Context, id string) error
 }
 
-// FireLog stores what became of the times of tasks. Its writes are durable when they return; only
+// FireLog stores the outcomes of the times of tasks. Its writes are durable when they return; only
 // one process may write it.
 type FireLog interface {
 	// Fires returns the records so far, the oldest first.

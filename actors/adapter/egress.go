@@ -77,7 +77,7 @@ func (a *adapter) planned(ac actor.Context, msg planned) {
 	j := l.queue[0]
 	switch {
 	case msg.err != nil:
-		a.Logger.Error("rendering panicked", "component", "adapter", "chat_key", string(msg.key), "error", msg.err)
+		a.Logger.Error("a message could not be prepared for sending because of a panic", "component", "adapter", "chat_key", string(msg.key), "error", msg.err)
 		a.fail(ac, l, "render")
 	case len(j.sent) >= len(msg.parts):
 		a.delivered(ac, l)
@@ -142,7 +142,7 @@ func (s sending) do(ctx context.Context) (messages.Receipt, error) {
 }
 
 // notTried is the failure of a part that was not tried, because the platform is still not
-// reachable. What is known about the try before does not change.
+// reachable. What is known about the previous try does not change.
 type notTried struct{ of platform.Error }
 
 func (e *notTried) Error() string { return e.of.Error() }
@@ -215,7 +215,7 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 	}
 	log := a.Logger.With("component", "adapter", "chat_key", string(l.key), "reason", string(e.Reason), "try", j.tries, "error", err)
 	if !again {
-		log.Warn("an answer could not be sent and is parked")
+		log.Warn("an answer could not be sent and is parked; sma outbox lists it and can send it again")
 		a.fail(ac, l, string(e.Reason))
 		return
 	}

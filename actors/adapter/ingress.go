@@ -58,7 +58,7 @@ func (a *adapter) resume(ac actor.Context) {
 	}
 }
 
-// result returns what became of one message.
+// result returns the outcome of one message.
 func result(reply any, err error) platform.Result {
 	if err != nil {
 		return platform.Result{Err: errors.Join(platform.ErrUnavailable, err)}

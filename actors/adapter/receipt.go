@@ -96,7 +96,7 @@ func (a *adapter) noteWait(l *lane, e *platform.Error, now time.Time) {
 		return // the service asked only this chat
 	}
 	if wait := a.limits.refused(l.key, now, e.RetryAfter); wait > 0 {
-		a.Logger.Warn("the service tells one chat after another to wait; nothing is sent until then", "component", "adapter", "wait", wait.String())
+		a.Logger.Warn("the service has limited several chats in a row; nothing is sent to any chat during the wait", "component", "adapter", "wait", wait.String())
 	}
 }
 

@@ -119,7 +119,7 @@ func (s *shell) fetch(e decision.FetchFiles) {
 		defer cancel()
 		return decision.Fetched{TurnID: turn.ID, N: n, Parts: missing(fetch(ctx, key, turn), fileLate)}
 	}, func(p pipe.Panicked) any {
-		log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
+		log.Error("fetching files panicked; the model is told that they are missing", "panic", p.Error(), "stack", p.Stack)
 		return decision.Fetched{TurnID: turn.ID, N: n, Parts: missing(turn.Parts, fileFault)}
 	})
 }

@@ -246,7 +246,7 @@ func (s *shell) decide(ac actor.Context, in decision.Input, first ...decision.Ef
 			return
 		}
 	}
-	s.log().Error("the chat does not come to rest", "rounds", maxRounds)
+	s.log().Error("the chat still has something to decide after many rounds; it waits for the next message or timer", "rounds", maxRounds)
 }
 
 // perform decides an input, writes the plan and runs its effects. It returns false if the writes were refused or

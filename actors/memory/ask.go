@@ -42,8 +42,8 @@ Join what belongs together, keep the newer of two facts that contradict each oth
 
 var (
 	errLonger = errors.New("the condensed memory is empty, too long or no shorter")
-	errKnown  = errors.New("the memory of the group is too long, and not by what was said there")
-	errCut    = errors.New("the answer did not come to its end")
+	errKnown  = errors.New("the memory of the group is too long even without what people said there; shorten its file")
+	errCut    = errors.New("the answer is incomplete")
 )
 
 // answer asks the model. An answer that was cut, or that contains a call, is an error.

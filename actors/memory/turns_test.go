@@ -197,7 +197,8 @@ func (l long) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Eve
 	return says{{Kind: model.EventTextDelta, Delta: "{}"}, end}.Stream(ctx, req)
 }
 
-// An answer that became too long is asked for once more with more room, or the same turns would be read for ever.
+// An answer that became too long is requested once more with a higher limit. Otherwise the same turns would be read
+// again and again.
 func TestLongAnswerGetsMoreRoom(t *testing.T) {
 	var limits []int
 	got, err := answer(t.Context(), long{&limits}, errand.Question{MaxTokens: 100})

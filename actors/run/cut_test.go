@@ -27,7 +27,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// api is a protocol. Nothing of an answer is missing behind the event that stop begins to name.
+// api is a protocol. An answer is complete after the event that contains stop.
 type api struct {
 	name string
 	api  provider.API

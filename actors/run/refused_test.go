@@ -80,8 +80,8 @@ func TestRL4OneNotice(t *testing.T) {
 	}
 }
 
-// small is a model that accepts so many bytes of conversation. It makes the planned calls, and
-// otherwise answers with a word.
+// small is a model that accepts a limited number of bytes of conversation. It makes the planned calls, and otherwise
+// answers with a word.
 type small struct {
 	most  atomic.Int64
 	calls atomic.Int64 // still to make

@@ -1,5 +1,5 @@
 // Package scenariotest plays scenarios: txtar files with prose that says what they show, a script, and
-// the parts that must come of it.
+// the wanted results.
 package scenariotest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Play plays the files of a pattern, of which there are at least so many, and compares what came of
-// each with the wanted parts of it, in their order. With update it writes them.
+// Play plays the files of a pattern, of which there must be at least least, and compares the results of each with its
+// wanted parts, in their order. With update it writes them.
 func Play(t *testing.T, pattern string, least int, wanted []string, update bool, play func(t *testing.T, script string) map[string]string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

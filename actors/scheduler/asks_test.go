@@ -67,7 +67,7 @@ func TestPI4ATaskThatAsksWaits(t *testing.T) {
 	}
 }
 
-// It is recorded that a task waits, also if no chat is told, so that it does not take the place of another.
+// It is recorded that a task waits, even if no chat is informed, so that the task does not take another one's place.
 func TestATaskWithoutAChatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asks := tooltest.New("remove", nil)

@@ -241,7 +241,8 @@ func TestFilesOfDoneTasksAreRemoved(t *testing.T) {
 	})
 }
 
-// A task that people cancelled or changed does not run as it was, even if nobody has told the scheduler yet.
+// A task that people have cancelled or changed does not run in its old form, even if the scheduler has not been
+// informed yet.
 func TestTaskIsReadBeforeItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)
@@ -353,8 +354,8 @@ func TestTaskWaitsForABusyChat(t *testing.T) {
 	})
 }
 
-// In a chat that an operator has paused no task begins and no outcome is told, also after a restart. When the pause ends
-// everything follows once: the outcome, the reminder, and the newest time of what repeats.
+// In a chat that an operator has paused no task begins and no outcome is reported, also after a restart. When the pause
+// ends everything follows once: the outcome, the reminder, and the newest time of a repeating task.
 func TestTasksOfAPausedChatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -129,7 +129,7 @@ func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender 
 func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
 	pid, err := ac.SpawnNamed(s.opts.Chat(key), url.PathEscape(string(key)))
 	if err != nil { // Unreachable: a name is free once Terminated has arrived
-		ac.Logger().Error("spawn of a chat failed", "chat_key", string(key), "error", err)
+		ac.Logger().Error("a chat could not be started", "chat_key", string(key), "error", err)
 		return nil
 	}
 	e := &entry{key: key, pid: pid, last: time.Now()}

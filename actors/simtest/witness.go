@@ -128,7 +128,7 @@ func (w *witness) appended(records []journal.Record, forced bool, err error) {
 		if err := w.state.Apply(r); err != nil {
 			w.fail("a fact does not fit: %v", err)
 		}
-		w.tale(r.Fact)
+		w.counts(r.Fact)
 		w.sim.trace.addf("  %s %T forced %t", w.key, r.Fact, forced)
 	}
 }
@@ -205,8 +205,8 @@ func (s *Sim) tells(c uimessage.Tool) {
 	}
 }
 
-// tale counts what a fact reports, and records what people said.
-func (w *witness) tale(f journal.Fact) {
+// counts counts what a fact reports, and records what people said.
+func (w *witness) counts(f journal.Fact) {
 	stories := w.sim.stories
 	switch f := f.(type) {
 	case journal.TurnAccepted:

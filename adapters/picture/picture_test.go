@@ -150,7 +150,7 @@ func bomb(tb testing.TB, w, h uint32) []byte {
 	return data
 }
 
-// A maker that is at work lets others wait, and go when they are told to.
+// While an image is being made others wait, until their contexts end.
 func TestOneImageAtATime(t *testing.T) {
 	m := NewMaker()
 	m.slot <- struct{}{}

@@ -9,9 +9,9 @@ import (
 // Errors that the core returns to platforms.
 var (
 	// ErrUnavailable: the host is stopping or the store refuses writes; nothing was accepted.
-	ErrUnavailable = errors.New("the host does not take messages now")
+	ErrUnavailable = errors.New("the host accepts no messages now")
 	// ErrBusy: a run is in progress.
-	ErrBusy = errors.New("a run is under way in this chat")
+	ErrBusy = errors.New("a run is in progress in this chat")
 	// ErrNotFound: the chat or message does not exist.
 	ErrNotFound = errors.New("no such chat or message")
 )

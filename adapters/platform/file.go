@@ -75,7 +75,7 @@ var (
 	// ErrTooLarge: the file exceeds the size limit.
 	ErrTooLarge = errors.New("the file is too large")
 	// ErrNoFile: the platform does not have the file, or not any longer.
-	ErrNoFile = errors.New("the platform does not hand the file out")
+	ErrNoFile = errors.New("the platform does not provide the file")
 )
 
 // Downloader is a platform that can download the files people sent. It is safe for concurrent use.

@@ -32,7 +32,7 @@ func bounds() speech.ListenerOptions {
 // A recording that is too long, or not a recording, is sent nowhere, whatever is claimed about it.
 func TestIO12LimitsComeFirst(t *testing.T) {
 	asked := 0
-	ear := speechtest.Ear(func(context.Context, speech.Audio) (string, error) {
+	ear := speechtest.Transcriber(func(context.Context, speech.Audio) (string, error) {
 		asked++
 		return "words", nil
 	})
@@ -82,12 +82,12 @@ func TestTranscriptIsPlainText(t *testing.T) {
 		"bad \xff":                 "bad \ufffd",
 		strings.Repeat("é", 40000): strings.Repeat("é", 32<<10) + " […]",
 	} {
-		l := speech.NewListener(speechtest.Ear(func(context.Context, speech.Audio) (string, error) { return said, nil }), bounds())
+		l := speech.NewListener(speechtest.Transcriber(func(context.Context, speech.Audio) (string, error) { return said, nil }), bounds())
 		if got, err := l.Hear(t.Context(), "c", speech.Audio{Path: file(t, "a.ogg", speechtest.Voice(1))}); got != want || err != nil {
 			t.Errorf("%.20q: %.40q, %v", said, got, err)
 		}
 	}
-	l := speech.NewListener(speechtest.Ear(func(context.Context, speech.Audio) (string, error) { return " \n\x00", nil }), bounds())
+	l := speech.NewListener(speechtest.Transcriber(func(context.Context, speech.Audio) (string, error) { return " \n\x00", nil }), bounds())
 	if _, err := l.Hear(t.Context(), "c", speech.Audio{Path: file(t, "a.ogg", speechtest.Voice(1))}); speech.ReasonOf(err) != speech.ReasonEmpty {
 		t.Errorf("silence: %v", err)
 	}
@@ -100,7 +100,7 @@ func TestP7RecordingsTakeTurns(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
 		under, most := 0, 0
-		ear := speechtest.Ear(func(_ context.Context, a speech.Audio) (string, error) {
+		ear := speechtest.Transcriber(func(_ context.Context, a speech.Audio) (string, error) {
 			mu.Lock()
 			under++
 			most = max(most, under)
@@ -145,7 +145,7 @@ func TestP7RecordingsTakeTurns(t *testing.T) {
 // The deadline covers the call, not the wait for a turn; the end of the caller's context ends both.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ear := speechtest.Ear(func(ctx context.Context, _ speech.Audio) (string, error) {
+		ear := speechtest.Transcriber(func(ctx context.Context, _ speech.Audio) (string, error) {
 			select {
 			case <-time.After(50 * time.Second):
 				return "x", nil

@@ -120,7 +120,7 @@ func TestRL9GigabyteInBoundedMemory(t *testing.T) {
 	}
 }
 
-// A real process that prints for ever is stopped just by closing its pipe.
+// A real process that prints endlessly is stopped by closing its pipe.
 func TestRL9ProcessThatPrintsForEver(t *testing.T) {
 	yes, err := exec.LookPath("yes")
 	if err != nil {

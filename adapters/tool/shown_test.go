@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 )
 
-// The model reads a schema without limits, in the same order; inputs are still validated against all of it. A schema
-// that somebody else wrote is shown as it is.
+// The model reads a schema without limits, in the same order. Inputs are still validated against all of it. The schema
+// of an MCP server is shown unchanged.
 func TestModelsReadSchemasWithoutLimits(t *testing.T) {
 	const schema = `{
   "type": "object",

@@ -107,7 +107,8 @@ func (c *consoleWorld) testMerge(t *testing.T) {
 	p.quiet()
 }
 
-// testReconnect kills the host below a page, which says so and goes on with the next host without being loaded anew.
+// testReconnect kills the host of an open page. The page says so and continues with the next host without being
+// reloaded.
 func (c *consoleWorld) testReconnect(t *testing.T) {
 	t.Helper()
 	list, chat := c.page(t), c.page(t)

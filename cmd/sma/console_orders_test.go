@@ -33,7 +33,7 @@ func (c *consoleWorld) order(t *testing.T, path, body string) (int, string) {
 	return asRole(t, "POST", "http://"+c.address()+"/console/api/"+path, c.proxy.token, body)
 }
 
-// testActors restarts a chat in the middle of a run, which goes on and is answered once, and unloads it.
+// testActors restarts a chat in the middle of a run, which continues and is answered once, and unloads it.
 func (c *consoleWorld) testActors(t *testing.T) {
 	t.Helper()
 	before := len(c.api.Sent(9))
@@ -132,7 +132,7 @@ func (c *consoleWorld) testSkills(t *testing.T) {
 	p.quiet("409 (Conflict)") // what has changed is not approved
 }
 
-// testPause pauses a chat: its run ends, and what arrives then waits, also over a kill of the host, until it goes on.
+// testPause pauses a chat: its run ends, and new messages wait, also across a kill of the host, until the pause ends.
 func (c *consoleWorld) testPause(t *testing.T) {
 	t.Helper()
 	c.answered(t, 1, "before")

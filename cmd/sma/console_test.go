@@ -95,7 +95,7 @@ func (p *consolePage) show(place string) {
 	p.Until(`document.getElementById('title')?.textContent && (window.calm = asking ? 0 : (window.calm ?? 0) + 1) > 3 && document.getElementById('root').innerText.trim()`)
 }
 
-// quiet wants a page that has reported nothing, apart from reports with one of the given words.
+// quiet requires that a page has reported nothing, apart from reports with one of the given words.
 func (p *consolePage) quiet(expected ...string) {
 	p.t.Helper()
 	for _, fault := range p.Faults() {

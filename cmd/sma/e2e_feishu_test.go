@@ -15,10 +15,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 
-// TestFeishuFakeJudged: the vendor's own library takes our fake for the service: it
-// gets tokens, sends, answers, streams a card, brings files up and those of people
-// down, lists what was forwarded and what the app may, takes a message back, checks and
-// decrypts an event, and takes three events over its long connection, one in packets.
+// TestFeishuFakeJudged uses our fake with the vendor's own library: it gets tokens, sends, answers, streams a card,
+// uploads and downloads files, lists forwarded messages and the scopes of the app, recalls a message, verifies and
+// decrypts an event, and receives three events over its long connection, one in packets.
 func TestFeishuFakeJudged(t *testing.T) {
 	node := needNode(t)
 	need(t, filepath.Join("testdata", "e2e", "node_modules", "@larksuiteoapi", "node-sdk", "package.json"))
@@ -82,7 +81,7 @@ func TestFeishuFakeJudged(t *testing.T) {
 			t.Logf("the judge: %s", out.String())
 		}
 	})
-	// The library does not hear what comes before its first ping.
+	// The library ignores events before its first ping.
 	api.Await(t, "a ping of the library", func() bool { return api.Pings() > 0 })
 	api.Inject("im.message.receive_v1", event("om_2", "short"))
 	api.Recall("oc_1", "om_2", "message_owner")

@@ -123,8 +123,7 @@ func (m *gatedModel) learn(part map[string][]string) {
 	m.part = part
 }
 
-// line is what the part has for this step of the answer; without one, the script is said
-// as it is.
+// line returns the part's line for this step of the answer, or the script unchanged if there is none.
 func (m *gatedModel) line(list []modelmessage.Message) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

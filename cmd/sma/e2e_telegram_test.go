@@ -61,8 +61,7 @@ func repeatMarks(req model.Request) []model.Event {
 	return append(modeltest.TextEvents("got "+strings.Join(found, " ")), modeltest.Finish("stop"))
 }
 
-// TestTelegramJudge runs the binary against an emulation of the Bot API that is none
-// of ours.
+// TestTelegramJudge runs the binary against an emulation of the Bot API by others.
 func TestTelegramJudge(t *testing.T) {
 	server := modeltest.NewServer(modeltest.NewFunc(repeatMarks), modeltest.ServerOptions{Key: "sk-test"})
 	t.Cleanup(server.Close)
@@ -115,7 +114,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 		}
 	})
 	seen := 0
-	// say writes and returns the texts that come of it.
+	// say writes and returns the texts that are sent in answer.
 	say := func(text string, answers int, more map[string]any) []string {
 		t.Helper()
 		api.Say(7, 7, text, more)

@@ -225,7 +225,7 @@ func needNode(t *testing.T) string {
 	return node
 }
 
-// need wants a file that npm installs.
+// need requires a file that npm installs.
 func need(t *testing.T, file string) {
 	t.Helper()
 	if _, err := os.Stat(file); err != nil {

@@ -237,7 +237,7 @@ func (g *guide) say(t *testing.T, chat int64, words string) {
 	g.api.Say(chat, reader, words, more)
 }
 
-// wait waits until the bot has said words in a chat, after what the page has shown of it. Dots stand for anything.
+// wait waits until the bot has sent words in a chat, after those that the page has shown already. Dots match anything.
 func (g *guide) wait(t *testing.T, chat int64, words string) {
 	t.Helper()
 	parts := strings.Split(words, "…")

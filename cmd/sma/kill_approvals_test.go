@@ -21,10 +21,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
-// TestAP12KillsAroundTheAnswer kills the process while a request is open, while its
-// answer comes in, and while what was agreed to runs. The request is there afterwards as
-// it was, is decided once, and the run goes on: the command runs at most once, and
-// exactly once unless it was under way, which people and model are told.
+// TestAP12KillsAroundTheAnswer kills the process while a request is open, while its answer arrives, and while the
+// approved command runs. The request survives unchanged, is decided once, and the run continues. The command runs at
+// most once, and exactly once unless it was interrupted, which people and model are told.
 func TestAP12KillsAroundTheAnswer(t *testing.T) {
 	var sum tally
 	inWorlds(t, worlds(1, 3), few(5, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
@@ -69,7 +68,7 @@ func runOnce(req model.Request) []model.Event {
 	return append(modeltest.CallEvents(modeltest.Call{ID: "call-" + want, Name: "exec_shell", Input: input}), modeltest.Finish("tool-calls"))
 }
 
-// round brings one command from its request to its end, with one kill on the way.
+// round plays one command from its request to its end, with one kill.
 func (w *askWorld) round(t *testing.T, n int, sum *tally) {
 	t.Helper()
 	want := w.next(1)
@@ -128,7 +127,7 @@ func (w *askWorld) upTo(d time.Duration) time.Duration {
 	return time.Duration(w.random.Int64N(int64(d)))
 }
 
-// dieOfAnswer kills the host in the moments around the poll that brings the answer.
+// dieOfAnswer kills the host around the poll that delivers the answer.
 func (w *askWorld) dieOfAnswer(t *testing.T, q question, sum *tally) {
 	t.Helper()
 	c := w.fetchTrap()
@@ -181,7 +180,7 @@ func (w *askWorld) open(t *testing.T) []query.ApprovalLine {
 	return lines
 }
 
-// judge holds the end of a command against what became of its request.
+// judge compares the end of a command with the outcome of its request.
 func (w *askWorld) judge(t *testing.T, want string, q question, asked query.ApprovalLine, sure bool, sum *tally) {
 	t.Helper()
 	if slices.ContainsFunc(w.open(t), func(l query.ApprovalLine) bool { return l.ID == asked.ID }) {

@@ -14,11 +14,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
-// TestRL10KillsInEachState kills the process in each state of a run that calls a
-// tool with a side effect: while the model writes, while the call waits for a
-// person, after their yes, while the tool works, while the model reports. The
-// tool writes its note at most once for a call; a call whose outcome nobody knows
-// says so; every chat comes to rest and the next message is answered.
+// TestRL10KillsInEachState kills the process in each state of a run that calls a tool with a side effect: while the
+// model writes, while the call waits for a person, after the approval, while the tool works, and while the model
+// reports. The tool writes its note at most once for a call, a call with an unknown outcome says so, every chat comes
+// to rest, and the next message is answered.
 func TestRL10KillsInEachState(t *testing.T) {
 	var sum tally
 	inWorlds(t, worlds(2, 6), few(4, 120), func(t *testing.T, path string, random *rand.Rand, kills int) {
@@ -56,8 +55,7 @@ func newNoteWorld(t *testing.T, path string, random *rand.Rand) *noteWorld {
 	return &noteWorld{victim: newVictim(t, dir, path), random: random, client: client}
 }
 
-// killTwice brings a chat to the end of its call, with a kill before a person's
-// yes and one after it.
+// killTwice plays a chat to the end of its call, with a kill before a person's approval and one after it.
 func (w *noteWorld) killTwice(t *testing.T, chat string, sum *tally) {
 	t.Helper()
 	before := w.notes(t)
@@ -80,7 +78,7 @@ func (w *noteWorld) killTwice(t *testing.T, chat string, sum *tally) {
 	w.judge(t, chat, end, w.notes(t)-before, sum)
 }
 
-// judge holds the end of a call against the notes that it left.
+// judge compares the end of a call with the notes that it wrote.
 func (w *noteWorld) judge(t *testing.T, chat string, end chatView, notes int, sum *tally) {
 	t.Helper()
 	sum.add("doubled", max(0, notes-1))

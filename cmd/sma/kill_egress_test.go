@@ -12,10 +12,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// TestIO6KillsAroundSends kills the process around its sends: before the platform
-// has the message, while it takes it, after it took it and before the host hears
-// so. Every answer arrives; a kill leaves at most one copy, and the ledger says
-// of such a message that there may be two.
+// TestIO6KillsAroundSends kills the process around its sends: before the platform has the message, while it receives
+// it, and after that but before the host gets the response. Every answer arrives. A kill causes at most one copy, and
+// the ledger says of such a message that there may be two.
 func TestIO6KillsAroundSends(t *testing.T) {
 	var sum tally
 	inWorlds(t, worlds(2, 3), few(8, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
@@ -54,8 +53,8 @@ func sends(part string) func(string, map[string]any, []byte) bool {
 	}
 }
 
-// checkEgress holds what people see against what was said. unknown is how many
-// kills may have left a message of which nobody knows that it was sent.
+// checkEgress compares what people see with the answers. unknown is the number of kills that may have left a message of
+// which it is unknown whether it was sent.
 func (w *killWorld) checkEgress(t *testing.T, b book, unknown int, sum *tally) {
 	t.Helper()
 	b.balanced(t, "the chat", len(w.said[1]))
@@ -105,8 +104,8 @@ func (w *killWorld) checkCopies(t *testing.T, b book, unknown int, sum *tally) [
 	return texts
 }
 
-// checkAnswered finds what nobody answered; a notice of the host is an answer
-// for all that was open when it was written.
+// checkAnswered finds unanswered messages. A notice of the host answers all messages that were open when it was
+// written.
 func (w *killWorld) checkAnswered(t *testing.T, texts []string, sum *tally) {
 	t.Helper()
 	got := map[string]bool{}

@@ -44,8 +44,8 @@ func (w *killWorld) talk(messages, chats int) {
 	}
 }
 
-// fetchTrap is a moment around a poll that brought messages: mostly the few
-// milliseconds in which they are appended, at times the confirmation itself.
+// fetchTrap is a moment around a poll that returned messages: mostly the few milliseconds in which they are appended,
+// sometimes the confirmation itself.
 func (w *killWorld) fetchTrap() trap {
 	brought := func(method string, _ map[string]any, answer []byte) bool {
 		return method == "getUpdates" && bytes.Contains(answer, []byte("update_id"))

@@ -58,8 +58,7 @@ func killAtEachEvent(t *testing.T, w *streamWorld, kills int, sum *tally) {
 	sum.add("kills", w.kills)
 }
 
-// streamWorld is a project whose model speaks a protocol, behind a server that can hold its answers
-// back at any event.
+// streamWorld is a project whose model uses a protocol, and a server that can hold its answers back at any event.
 type streamWorld struct {
 	*killWorld
 	service *modeltest.Endpoint
@@ -126,8 +125,8 @@ func thinkAndRun(req model.Request) []model.Event {
 	return append(events, modeltest.Finish("tool-calls"))
 }
 
-// round says something and waits for its answer, with a kill after so many events of it; none if
-// negative. It returns the number of requests to the model.
+// round writes something and waits for its answer, with a kill after the given number of events of it, or without one
+// if the number is negative. It returns the number of requests to the model.
 func (w *streamWorld) round(t *testing.T, events int, sum *tally) int {
 	t.Helper()
 	before := len(w.service.Bodies())
@@ -156,7 +155,7 @@ func (w *streamWorld) round(t *testing.T, events int, sum *tally) int {
 	return len(w.service.Bodies()) - before
 }
 
-// hold makes the service hold its answers back after so many events; never if negative.
+// hold makes the service hold its answers back after a number of events, or never if the number is negative.
 func (w *streamWorld) hold(events int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

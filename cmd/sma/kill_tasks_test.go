@@ -19,11 +19,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
-// TestCL9KillsWhileTasksAreTold kills the process while a task is due: around the
-// record of its fire, while the model works on it, and around the send of its words.
-// Each time is started once, a run is begun once, the words reach the chat, a kill
-// leaves at most one copy, and the ledger says so; a time that comes while the task
-// is still under way is left out, once.
+// TestCL9KillsWhileTasksAreTold kills the process while a task is due: around the record of its fire, while the model
+// works on it, and around the send of its text. Each time is started once, one run is begun, and the text reaches the
+// chat. A kill causes at most one copy, and the ledger says so. A time that is reached while the task is still running
+// is skipped, once.
 func TestCL9KillsWhileTasksAreTold(t *testing.T) {
 	var sum tally
 	inWorlds(t, worlds(2, 4), few(5, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
@@ -53,7 +52,7 @@ const (
 	taskKind               // how many kinds there are
 )
 
-// taskWorld is a killWorld with tasks that are told in its one chat.
+// taskWorld is a killWorld with tasks that report to its one chat.
 type taskWorld struct {
 	*killWorld
 	model *interrupted
@@ -202,7 +201,7 @@ func (w *taskWorld) fires(t *testing.T) []timetable.Fire {
 	return fires
 }
 
-// settle starts the host and waits until all that was due is told.
+// settle starts the host and waits until all due tasks have reported.
 func (w *taskWorld) settle(t *testing.T) {
 	t.Helper()
 	w.start(t)

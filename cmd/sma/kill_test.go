@@ -145,7 +145,7 @@ func (w *telegramWorld) answered(chats int) int {
 	return n
 }
 
-// TestSecondSignalForces: who asks twice does not wait for the run.
+// A second signal ends the process without waiting for the run.
 func TestSecondSignalForces(t *testing.T) {
 	hold := make(chan struct{})
 	defer close(hold)

@@ -62,9 +62,8 @@ func TestP11KillsWhileTranscribing(t *testing.T) {
 	sum.report(t, "P11 voice")
 }
 
-// TestIO6KillsWhileSpeaking kills the process while its answers are spoken, and around
-// the sends of what was spoken. Every answer is heard; a kill leaves at most one copy,
-// and pays for at most one recording more.
+// TestIO6KillsWhileSpeaking kills the process while its answers are spoken, and around the sends of the recordings.
+// Every answer arrives. A kill causes at most one copy and at most one additional paid recording.
 func TestIO6KillsWhileSpeaking(t *testing.T) {
 	var sum tally
 	inWorlds(t, worlds(2, 3), few(6, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
@@ -213,8 +212,8 @@ func (w *voiceWorld) armed(t *testing.T, delay time.Duration, answered bool, mea
 	w.bury(t)
 }
 
-// heard are the words of a chat's user turns, in order, written or spoken. A voice
-// whose words are not there counts as what is there instead.
+// heard returns the texts of a chat's user turns, in order, written or spoken. For a voice message without a transcript
+// it returns the placeholder.
 func (w *voiceWorld) heard(t *testing.T, chat int64) []string {
 	t.Helper()
 	var doc struct {

@@ -282,7 +282,7 @@ type trap struct {
 	fired chan struct{}
 }
 
-// tap stands before a fake platform and knows the moment that a trap wants.
+// tap is a proxy in front of a fake platform that detects the moment of a trap.
 type tap struct {
 	api    *telegramtest.API
 	server *httptest.Server
@@ -307,7 +307,7 @@ func (p *tap) set(c *trap) *trap {
 	return c
 }
 
-// pause lets the host go on for a moment that chance has chosen.
+// pause lets the host continue for a random time.
 func pause(d time.Duration) { <-time.After(d) }
 
 // confirmed is the highest offset that the host asked for.
@@ -373,8 +373,7 @@ type readCloser struct{ *bytes.Buffer }
 
 func (readCloser) Close() error { return nil }
 
-// killWorld is a project on a fake platform behind a tap, and the process that
-// is killed.
+// killWorld is a project on a fake platform with a tap, and the process that is killed.
 type killWorld struct {
 	*telegramWorld
 	*victim

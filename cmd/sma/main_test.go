@@ -11,8 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
 )
 
-// TestMain begins like main: sandboxes come back into this very binary, and without
-// that they would run all of the tests in the place of a probe.
+// TestMain begins like main: sandboxes start this binary again, which would otherwise run all tests instead of a probe.
 func TestMain(m *testing.M) {
 	reexec.Main()
 	testscript.Main(suite{m}, map[string]func(){"sma": func() { os.Exit(checked(run)) }})

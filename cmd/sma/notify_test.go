@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// TestServiceManagerIsTold runs the binary as a service manager does: it hears that the host is ready once the bot was
-// polled, then that it works, and that it stops.
+// TestServiceManagerIsTold runs the binary like a service manager, which is informed that the host is ready once the
+// bot was polled, then that it works, and that it stops.
 func TestServiceManagerIsTold(t *testing.T) {
 	w := newTelegramWorld(t, 1, "direct", modeltest.NewScript())
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "n"), Net: "unixgram"})

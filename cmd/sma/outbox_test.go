@@ -12,9 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
-// TestOutboxCommands: what the platform refuses for good is put aside, seen with
-// and without a running host, sent after a retry, and given up by a drop. The
-// books balance afterwards.
+// A message that the platform refuses permanently is parked, listed with and without a running host, sent after a
+// retry, and given up by a drop. The counts are correct afterwards.
 func TestOutboxCommands(t *testing.T) {
 	w := newTelegramWorld(t, 1, "direct", modeltest.NewFunc(acknowledge))
 	v := newVictim(t, w.dir, killable(t))

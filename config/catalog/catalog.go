@@ -25,7 +25,7 @@ const (
 	Messages  API = "messages"  // Anthropic's messages
 )
 
-// Local stands for any server on this machine as the service that is asked.
+// Local is the name for any server on this machine.
 const Local = "local"
 
 // Source says where the values of an entry are from.

@@ -1,5 +1,5 @@
 // Package packed reads data that is embedded compressed because it would otherwise be a noticeable part of the program:
-// JSON, compressed with gzip. The original stands beside the packed file; a test with package packedtest fails when they differ.
+// JSON, compressed with gzip. The original is in the same folder; a test with package packedtest fails when they differ.
 package packed
 
 import (

@@ -111,7 +111,7 @@ func (c *chat) change(ctx context.Context, op string, fn func(context.Context) e
 		case !isUndone(err):
 			c.broken = err
 			c.count("final")
-			c.store.log.ErrorContext(ctx, "chat is read-only after a failed write", "chat_key", c.key, "op", op, "err", err)
+			c.store.log.ErrorContext(ctx, "a chat is read-only after a failed write, until it is opened again", "chat_key", c.key, "op", op, "error", err)
 		case errors.Is(err, persistence.ErrFull):
 			c.count("full")
 		default:
@@ -164,7 +164,7 @@ func (c *chat) append(ctx context.Context, op string, l *logFile, fn func(contex
 
 // errNumber is the cause of refusing records whose numbers do not increase, because a load would
 // take them for copies of others.
-var errNumber = errors.New("record number given before")
+var errNumber = errors.New("record number was used before")
 
 // Note implements [persistence.Journal].
 func (c *chat) Note(ctx context.Context, records ...journal.Record) error {

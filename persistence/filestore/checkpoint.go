@@ -64,7 +64,7 @@ func (f *checkpointing) undo(ctx context.Context, err error) error {
 	}
 	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
 		if rest := l.back(ctx, f.marks[i]); rest != nil {
-			return fmt.Errorf("undo: %w, after: %v", rest, err) //nolint:errorlint // must not be recognised as undone
+			return fmt.Errorf("undo failed: %w, after the error: %v", rest, err) //nolint:errorlint // must not be recognised as undone
 		}
 	}
 	return err

@@ -161,7 +161,7 @@ func (c *chat) report(ctx context.Context, l *logFile, name string, found linefi
 
 // distrust logs an error while loading. A failed fsync is final here too.
 func (c *chat) distrust(ctx context.Context, what, name string, err error) {
-	c.store.log.WarnContext(ctx, "damage could not be moved to quarantine", "chat_key", c.key, "file", name, "what", what, "err", err)
+	c.store.log.WarnContext(ctx, "damage could not be moved to quarantine", "chat_key", c.key, "file", name, "what", what, "error", err)
 	if !isUndone(err) && c.broken == nil {
 		c.broken = err
 	}

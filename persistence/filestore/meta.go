@@ -256,7 +256,7 @@ func (c *chat) restMeta(ctx context.Context) {
 		err = place()
 	}
 	if err != nil {
-		c.store.log.WarnContext(ctx, "meta file not written", "chat_key", c.key, "err", err)
+		c.store.log.WarnContext(ctx, "the meta file of a chat could not be written", "chat_key", c.key, "error", err)
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 
 // Causes of refusing a rewrite.
 var (
-	errRange   = errors.New("range outside of the history")
-	errTwice   = errors.New("two messages with one id")
+	errRange   = errors.New("the range is outside of the history")
+	errTwice   = errors.New("two messages have the same id")
 	errArchive = errors.New("not the name of an archive")
 	errExists  = errors.New("an archive of that name holds other lines")
 )

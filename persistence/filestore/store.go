@@ -319,7 +319,7 @@ func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield f
 		}
 		key, err := chatpath.Decode(name)
 		if err != nil || e.IsDir() != dirs {
-			s.log.WarnContext(ctx, "not a chat; ignored", "folder", root, "name", name)
+			s.log.WarnContext(ctx, "a file among the chats is not a chat and is ignored", "folder", root, "name", name)
 			continue
 		}
 		if !yield(key, nil) {

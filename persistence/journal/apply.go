@@ -8,9 +8,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Apply applies one fact to the state. A fact that the history already contains has no effect; this happens when a
-// crash came between a checkpoint and cutting the journal. After an error, which means that a newer version wrote the
-// journal, the state is unusable.
+// Apply applies one fact to the state. A fact that the history already contains has no effect; this happens after a crash
+// between a checkpoint and cutting the journal. After an error, which means that a newer version wrote the journal, the
+// state is unusable.
 func (s *State) Apply(r Record) error {
 	s.N = max(s.N, r.N)
 	s.facts++

@@ -142,7 +142,7 @@ type OutboxRow struct {
 // Replay builds the state of a chat from its stored data.
 func Replay(snap Snapshot) (*State, error) {
 	if snap.Meta.Version > MetaVersion {
-		return nil, fmt.Errorf("replay meta of version %d: written by a newer version", snap.Meta.Version)
+		return nil, fmt.Errorf("read meta file of version %d: written by a newer version", snap.Meta.Version)
 	}
 	s := &State{
 		N:        max(snap.Meta.N, snap.LedgerN),

@@ -77,7 +77,7 @@ func (l *Ledger) turn(now time.Time) error {
 	return nil
 }
 
-// loadRuns reads what runs used that may go on. They may have begun yesterday.
+// loadRuns reads what runs have used that may continue. They may have begun yesterday.
 func (l *Ledger) loadRuns(now time.Time) error {
 	if err := l.flush(); err != nil {
 		l.failed(err)

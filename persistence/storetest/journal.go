@@ -42,8 +42,8 @@ func testJournal(s *suite) {
 	same(t, "journal with notes after the end of the process", want, snap.Journal)
 }
 
-// A number is given once: a record that comes with one again would be taken for
-// a copy after a crash, so it is refused.
+// A number is used once. A later record with the same number would look like a
+// copy after a crash, so it is refused.
 func testNumbers(s *suite) {
 	t := s.t
 	c, _ := s.open(key)

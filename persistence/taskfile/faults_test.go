@@ -60,7 +60,7 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 // A record exists or not; after an error it may exist, and written again it exists twice, which its
 // id shows.
 func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
-	add := func(is timetable.FireIs) func(document.Disk, string) error {
+	add := func(is timetable.FireKind) func(document.Disk, string) error {
 		return func(disk document.Disk, state string) error {
 			l := logOn(disk, state)
 			return errors.Join(l.AddFires(t.Context(), fire(is, 1)), l.Close())

@@ -220,7 +220,7 @@ func TestStoreChangesAreOrdered(t *testing.T) {
 	}
 }
 
-func fire(is timetable.FireIs, n int) timetable.Fire {
+func fire(is timetable.FireKind, n int) timetable.Fire {
 	at := time.Date(2026, 1, 1, 0, n, 0, 0, time.UTC)
 	return timetable.Fire{V: version, Is: is, At: at, Task: "a", ID: timetable.FireID("a", at), Planned: at, Text: "said", Body: "do"}
 }
@@ -315,13 +315,13 @@ func TestLogLeavesBehindWhatIsOld(t *testing.T) {
 		}
 	}
 	var fires []timetable.Fire
-	add := func(task string, daysAgo int, by string, more ...timetable.FireIs) string {
+	add := func(task string, daysAgo int, by string, more ...timetable.FireKind) string {
 		at := now.AddDate(0, 0, -daysAgo)
 		id := timetable.FireID(task, at)
 		if by != "" {
 			id = timetable.FireByHand(task, at)
 		}
-		for _, is := range append([]timetable.FireIs{timetable.FireStarted}, more...) {
+		for _, is := range append([]timetable.FireKind{timetable.FireStarted}, more...) {
 			fires = append(fires, timetable.Fire{Is: is, At: at, Task: task, ID: id, Planned: at, By: by})
 		}
 		return id
@@ -447,7 +447,7 @@ func TestChatsOfTasksExist(t *testing.T) {
 	state := t.TempDir()
 	l := NewLog(state)
 	var fires []timetable.Fire
-	for n, is := range []timetable.FireIs{timetable.FireSettled, timetable.FireSettled, timetable.FireEnded} {
+	for n, is := range []timetable.FireKind{timetable.FireSettled, timetable.FireSettled, timetable.FireEnded} {
 		f := fire(timetable.FireStarted, n)
 		f.ChatKey = "telegram-chat-1"
 		fires = append(fires, f, fire(is, n))

@@ -8,23 +8,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// FireIs is the kind of a record of the fire log.
-type FireIs string
+// FireKind is the kind of a record of the fire log.
+type FireKind string
 
 // The kinds of records. Every fire is started or skipped exactly once.
 const (
 	// FireSeen means that from now on a task has the times that its Mark identifies.
-	FireSeen FireIs = "seen"
+	FireSeen FireKind = "seen"
 	// FireStarted is durable before anything else happens.
-	FireStarted FireIs = "started"
+	FireStarted FireKind = "started"
 	// FireSkipped means that nothing happens at that time, for the given reason.
-	FireSkipped FireIs = "skipped"
+	FireSkipped FireKind = "skipped"
 	// FireWaits means that the run waits for a person's decision, and that people know if there is a chat to tell them in.
-	FireWaits FireIs = "waits"
+	FireWaits FireKind = "waits"
 	// FireEnded means that the run has ended; Text is the text to deliver.
-	FireEnded FireIs = "ended"
+	FireEnded FireKind = "ended"
 	// FireSettled means that no work is left.
-	FireSettled FireIs = "settled"
+	FireSettled FireKind = "settled"
 )
 
 // Reasons why a time was skipped.
@@ -36,7 +36,7 @@ const (
 // Fire is one record of the fire log.
 type Fire struct {
 	V    int       `json:"v"`
-	Is   FireIs    `json:"is"`
+	Is   FireKind  `json:"is"`
 	At   time.Time `json:"at"`
 	Task string    `json:"task"`
 	// ID names the fire by nothing but the task and the planned time.

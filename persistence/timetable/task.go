@@ -1,5 +1,5 @@
 // Package timetable is what is said or done at certain times: tasks, the times at which they are
-// due, and the fires, which are the records of what became of these times.
+// due, and the fires, which are the records of the outcomes of these times.
 //
 // It is pure. Stores of both are in package persistence; package scheduler starts the tasks.
 package timetable

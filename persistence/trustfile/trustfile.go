@@ -166,10 +166,10 @@ func (s *Store) folderIsPrivate() error {
 // private refuses a file or folder that another user may have written.
 func private(path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("others can change %s, so it says nothing; run: chmod go-w %s", path, path)
+		return fmt.Errorf("others can change %s, so it is not used; run: chmod go-w %s", path, path)
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() && stat.Uid != 0 {
-		return fmt.Errorf("%s belongs to somebody else, so it says nothing", path)
+		return fmt.Errorf("%s belongs to somebody else, so it is not used", path)
 	}
 	return nil
 }

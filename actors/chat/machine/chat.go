@@ -151,7 +151,7 @@ func (c *Chat) decide() {
 	case decision.Refused, compactionRefused, agingRefused, switchRefused, commandRefused, rewindRefused:
 		c.refused(msg)
 	case decision.ChildGone:
-		c.runGone(msg.Name)
+		c.runTerminated(msg.Name)
 		c.compactionGone(msg.Name)
 		c.memory.Gone(msg.Name)
 	case decision.Forgotten:

@@ -64,9 +64,9 @@ func (c *Chat) takeMoved(fates []journal.Settled) []journal.Settled {
 	return all
 }
 
-// obeySwitch creates the context that a run asked for, and reports whether there was such an order. Approved calls
+// switchDue creates the context that a run asked for, and reports whether there was such an order. Approved calls
 // whose outcome is still missing come first, because they belong to the old context.
-func (c *Chat) obeySwitch() bool {
+func (c *Chat) switchDue() bool {
 	turn, at, from, ok := c.State.Switching()
 	if _, continues := c.State.Continues(); !ok || continues || len(c.State.Due()) > 0 {
 		return false
@@ -233,11 +233,11 @@ type commandBy struct {
 func (c *Chat) newByCommand(by commandBy, title string) decision.ContextsAnswer {
 	switch {
 	case !c.State.Rests():
-		return decision.ContextsAnswer{Are: decision.ContextsBusy}
+		return decision.ContextsAnswer{Outcome: decision.ContextsBusy}
 	case len(c.State.History) == 0:
-		return decision.ContextsAnswer{Are: decision.ContextsEmpty}
+		return decision.ContextsAnswer{Outcome: decision.ContextsEmpty}
 	}
-	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, decision.ContextsAnswer{Are: decision.ContextsNew})
+	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, decision.ContextsAnswer{Outcome: decision.ContextsNew})
 }
 
 func (c *Chat) switchByCommand(by commandBy, order messages.ContextSwitch, done decision.ContextsAnswer) decision.ContextsAnswer {
@@ -245,12 +245,12 @@ func (c *Chat) switchByCommand(by commandBy, order messages.ContextSwitch, done 
 	order.ID, order.Reason = messages.NewContextID(time.UnixMilli(by.at), hex.EncodeToString(sum[:])), "by command"
 	n := len(c.State.History)
 	if _, refused := c.In.Msg.(commandRefused); refused {
-		return decision.ContextsAnswer{Are: decision.ContextsFailed}
+		return decision.ContextsAnswer{Outcome: decision.ContextsFailed}
 	}
 	c.Plan.IfRefused = commandRefused{c.In.Msg}
 	if err := c.switchContext(ordered{order, by.at}, n, n, ""); err != nil {
 		c.Log(slog.LevelWarn, "the context was not switched", "error", err)
-		return decision.ContextsAnswer{Are: decision.ContextsFailed}
+		return decision.ContextsAnswer{Outcome: decision.ContextsFailed}
 	}
 	return done
 }
@@ -262,9 +262,9 @@ func (c *Chat) listContexts() decision.ContextsAnswer {
 	items, err := c.Store.Contexts(context.Background())
 	if err != nil {
 		c.Log(slog.LevelWarn, "the contexts cannot be listed", "error", err)
-		return decision.ContextsAnswer{Are: decision.ContextsFailed}
+		return decision.ContextsAnswer{Outcome: decision.ContextsFailed}
 	}
-	return decision.ContextsAnswer{Are: decision.ContextsListed, Items: items[:min(shownContexts, len(items))]}
+	return decision.ContextsAnswer{Outcome: decision.ContextsListed, Items: items[:min(shownContexts, len(items))]}
 }
 
 func (c *Chat) loadByCommand(by commandBy, what string) decision.ContextsAnswer {
@@ -272,12 +272,12 @@ func (c *Chat) loadByCommand(by commandBy, what string) decision.ContextsAnswer 
 		return c.listContexts()
 	}
 	if !c.State.Rests() {
-		return decision.ContextsAnswer{Are: decision.ContextsBusy}
+		return decision.ContextsAnswer{Outcome: decision.ContextsBusy}
 	}
 	items, err := c.Store.Contexts(context.Background())
 	if err != nil {
 		c.Log(slog.LevelWarn, "the contexts cannot be listed", "error", err)
-		return decision.ContextsAnswer{Are: decision.ContextsFailed}
+		return decision.ContextsAnswer{Outcome: decision.ContextsFailed}
 	}
 	best, found := contextsearch.Find(items, what, shownContexts)
 	if n, isNumber := messages.NumberOf(what); isNumber && n < 100 { // a place in the list
@@ -287,9 +287,9 @@ func (c *Chat) loadByCommand(by commandBy, what string) decision.ContextsAnswer 
 		best, found = items[n-1:n], true
 	}
 	if !found {
-		return decision.ContextsAnswer{Are: decision.ContextsChoose, Items: best}
+		return decision.ContextsAnswer{Outcome: decision.ContextsChoose, Items: best}
 	}
-	done := decision.ContextsAnswer{Are: decision.ContextsLoaded, Items: best}
+	done := decision.ContextsAnswer{Outcome: decision.ContextsLoaded, Items: best}
 	if c.isCurrent(best[0]) {
 		return done
 	}

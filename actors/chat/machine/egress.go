@@ -143,7 +143,7 @@ func (c *Chat) skip(msg messages.QueueEgress) string {
 		return "empty"
 	case c.foreign(msg.Files):
 		return "foreign_file"
-	case msg.RunID == "" && c.knowsSaid(msg):
+	case msg.RunID == "" && c.hasSaid(msg):
 		return "duplicate"
 	case msg.RunID == "":
 		return ""

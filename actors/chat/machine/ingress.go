@@ -56,7 +56,7 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	case messages.VerdictRefused:
 		c.Settle(msg, turn, journal.FateDeclined, msg.Reason, msg.Notice)
 	case messages.VerdictRecalled:
-		c.takeBack(msg, turn)
+		c.recallTurn(msg, turn)
 	case messages.VerdictCommand:
 		if !c.requests.DecideInWords(msg, turn) {
 			c.hostCommand(msg, turn)
@@ -155,14 +155,14 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 	chinese := c.WrittenInChinese(decision.Newest(c.State.History)) // must be read before the messages are archived
 	contexts := c.contextCommand(msg, turn)
-	are, unable := c.modelCommand(msg, turn)
+	outcome, unable := c.modelCommand(msg, turn)
 	switch {
 	case msg.Notice != "": // the platform has already carried it out, for example a pairing code
 		c.Settle(msg, turn, journal.FateAnswered, "command", msg.Notice)
 	case c.Obeys:
 		cmd := c.commandOf(msg, turn)
 		cmd.Compaction, cmd.Contexts, cmd.Chinese = compaction, contexts, chinese
-		cmd.Model.Are, cmd.Model.Unable = are, unable
+		cmd.Model.Outcome, cmd.Model.Unable = outcome, unable
 		c.Effect(decision.RunCommand{Command: cmd, Msg: msg, Sender: c.In.Sender})
 	default:
 		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.UnknownCommand(c.At()), turn))

@@ -9,10 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// modelCommand carries out /model: with a name, a word for how much to think, or both it chooses how the runs are
-// answered that begin from now on. A forwarded message or a bot chooses nothing. It also returns the model that does
-// not think as asked, if that is what it came to.
-func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) (are decision.ModelAre, unable decision.ModelChoice) {
+// modelCommand carries out /model. A name, an effort, or both choose the model and the effort of later runs. A forwarded
+// message or a bot chooses nothing. It also returns the model that does not support the effort, if any.
+func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) (outcome decision.ModelOutcome, unable decision.ModelChoice) {
 	if msg.Command != "model" {
 		return "", unable
 	}

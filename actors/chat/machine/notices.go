@@ -34,5 +34,5 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 		words[0] += " What it was about to do has not been done."
 		words[1] += "它准备执行的操作没有执行。"
 	}
-	return c.InTheirWords(words)
+	return c.Localized(words)
 }

@@ -27,7 +27,7 @@ func (c *Chat) postWords(msg messages.PostWords) {
 		return
 	}
 	if msg.Chinese != "" {
-		msg.Text = c.InTheirWords(notices.Text{msg.Text, msg.Chinese})
+		msg.Text = c.Localized(notices.Text{msg.Text, msg.Chinese})
 	}
 	rest := c.State.Rests() && !c.Closing
 	if !rest && !c.Via.Outbox {
@@ -84,8 +84,8 @@ func (c *Chat) saidID(msg messages.QueueEgress) string {
 	return "a:" + string(c.Key) + ":x-" + hex.EncodeToString(sum[:8])
 }
 
-// knowsSaid reports whether the message of a call of another chat already exists here.
-func (c *Chat) knowsSaid(msg messages.QueueEgress) bool {
+// hasSaid reports whether the message of a call of another chat already exists here.
+func (c *Chat) hasSaid(msg messages.QueueEgress) bool {
 	id := c.saidID(msg)
 	return c.State.Has(id) || slices.ContainsFunc(c.State.Said, func(t journal.Turn) bool { return t.ID == id })
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// takeBack handles the recall of a message. If no model has read the message, it ends as stopped. Otherwise the recall
+// recallTurn handles the recall of a message. If no model has read the message, it ends as stopped. Otherwise the recall
 // has no effect.
-func (c *Chat) takeBack(msg messages.AcceptIngress, turn journal.Turn) {
+func (c *Chat) recallTurn(msg messages.AcceptIngress, turn journal.Turn) {
 	gone, facts := c.withdrawn(msg.EditOf)
 	facts = append(facts, journal.IngressSettled{Ingress: c.IngressOf(msg, turn), Fate: journal.FateIgnored, Reason: decision.ReasonRecalled})
 	c.Offer(facts...)
@@ -41,7 +41,7 @@ func (c *Chat) withdrawn(messageID string) (turnID string, facts []journal.Fact)
 	facts = append(facts, journal.TurnReplaced{Turn: blank})
 	if len(unseen) == 1 {
 		facts = append(facts, journal.RunFinished{
-			RunID: "r_" + c.NewID(), Message: c.nothingSaid(decision.ReasonRecalled, fate), Result: journal.ResultStopped, Reason: decision.ReasonRecalled,
+			RunID: "r_" + c.NewID(), Message: c.emptyMessage(decision.ReasonRecalled, fate), Result: journal.ResultStopped, Reason: decision.ReasonRecalled,
 			Fates: []journal.Settled{fate},
 		})
 	}

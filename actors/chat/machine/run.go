@@ -16,7 +16,7 @@ import (
 )
 
 // whatFollows decides what to do next when no input is waiting. It is called until it plans nothing more, so that handlers
-// need not know what comes next. A chat has at most one run, because a run is asked for only if the state has none.
+// need not know what happens next. A chat has at most one run, because a run is asked for only if the state has none.
 func (c *Chat) whatFollows() {
 	c.requests.SendReferrals()
 	if c.lookedAt != c.State.N {
@@ -52,7 +52,7 @@ func (c *Chat) nextRun() {
 		}
 	}
 	c.requests.CapOpen()
-	if c.obeySwitch() || c.applyCompaction() {
+	if c.switchDue() || c.applyCompaction() {
 		return
 	}
 	open, due := c.State.OpenTurns() > 0, c.State.Due()
@@ -161,8 +161,8 @@ func (c *Chat) fromRun(msg messages.ToChat) {
 	}
 }
 
-// runGone fails a run whose actor stopped unexpectedly, because it panicked.
-func (c *Chat) runGone(child string) {
+// runTerminated fails a run whose actor panicked.
+func (c *Chat) runTerminated(child string) {
 	if child == c.RunChild {
 		c.runFailed(messages.RunFailed{RunID: c.RunID, Reason: "internal", Err: "the run panicked"})
 	}

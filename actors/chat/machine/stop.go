@@ -66,8 +66,8 @@ func (c *Chat) stopWith(by, requestID string, all bool) {
 // reasonStopAll is the reason of queued turns that ended because a person stopped all.
 const reasonStopAll = "stop all"
 
-// nothingSaid returns the empty message of a run that ended before it began.
-func (c *Chat) nothingSaid(reason string, fates ...journal.Settled) uimessage.Message {
+// emptyMessage returns the empty message of a run that ended before it began.
+func (c *Chat) emptyMessage(reason string, fates ...journal.Settled) uimessage.Message {
 	meta := c.PlainMeta()
 	meta.Result, meta.Reason = string(journal.ResultStopped), reason
 	for _, f := range fates {
@@ -83,7 +83,7 @@ func (c *Chat) stopOpen(requestID string) {
 	for _, t := range c.State.Open() {
 		fact.Fates = append(fact.Fates, journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonStopAll})
 	}
-	fact.Message = c.nothingSaid(reasonStopAll, fact.Fates...)
+	fact.Message = c.emptyMessage(reasonStopAll, fact.Fates...)
 	c.Append(fact)
 	c.Audit(decision.AuditEntry{Event: "stop", RequestID: requestID, RunID: fact.RunID})
 	c.dropped(fact.Fates)

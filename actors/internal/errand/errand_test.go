@@ -57,7 +57,7 @@ func (r *runner) Receive(ac actor.Context) {
 	}
 }
 
-// chat is the parent; gate grants when it is told to. Both record what they receive.
+// chat is the parent. gate grants a slot when the test says so. Both record what they receive.
 type (
 	chat struct {
 		heard func(who string, msg any)

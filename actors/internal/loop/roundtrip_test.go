@@ -83,8 +83,8 @@ func drawStep(t *rapid.T, n int, calls bool) modeltest.Step {
 	return step
 }
 
-// TestNothingIsLostOnTheWay lets each service answer with random steps. The answers become a
-// message, as it is stored; from that, the next request tells the service what it said itself.
+// TestNothingIsLostOnTheWay makes each service answer with random steps. The answers become a stored message, from
+// which the next request repeats to the service what it said itself.
 func TestNothingIsLostOnTheWay(t *testing.T) {
 	for _, s := range protocolServices(t) {
 		t.Run(s.name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func Bound(text string) int {
 
 func pairs(run int) int { return (2*run + 1) / 3 }
 
-// paired reports the small letters whose pairs are all tokens.
+// paired reports whether a letter is one of those of which any two in a row are one token.
 func paired(b byte) bool {
 	switch b {
 	case 'a', 'b', 'c', 'd', 'e', 'h', 'i', 'k', 'l', 'm', 'n', 'o', 'p', 'r', 's', 't', 'u', 'w', 'y':

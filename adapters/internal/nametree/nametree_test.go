@@ -194,9 +194,8 @@ func reference(t *testing.T, root string) []string {
 	return out
 }
 
-// Whatever happens between two looks, the second finds what is there: names that are added, removed
-// and renamed, folders that are moved, replaced and swapped, right before a look and right after
-// it.
+// Whatever changes between two scans, the second finds the current names: names that are added, removed and renamed,
+// and folders that are moved, replaced and swapped, right before a scan and right after it.
 func TestEveryChangeIsSeen(t *testing.T) {
 	rounds := 400
 	if os.Getenv("SOAK") != "" {

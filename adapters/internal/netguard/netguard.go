@@ -50,7 +50,7 @@ func (g *Guard) Dialer() *net.Dialer {
 // control is called between the creation of a socket and its connection.
 func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
-		return fmt.Errorf("%w: %s is not spoken", ErrRefused, network)
+		return fmt.Errorf("%w: %s is not supported", ErrRefused, network)
 	}
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -105,7 +105,7 @@ func Public(a netip.Addr) error {
 	}
 	if a.Is6() {
 		if !netip.MustParsePrefix("2000::/3").Contains(a) {
-			return fmt.Errorf("%w: outside of what is given out", ErrRefused)
+			return fmt.Errorf("%w: it is outside of the assigned ranges", ErrRefused)
 		}
 		// ISATAP: 0000:5efe or 0200:5efe and an IPv4 address.
 		if b := a.As16(); b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe {

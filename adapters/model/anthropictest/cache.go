@@ -49,7 +49,7 @@ func (b wireBody) positions() []position {
 	return out
 }
 
-// settings are what invalidates the messages. Defaults mean the same as nothing.
+// settings returns the settings whose change invalidates cached messages. A default is the same as an absent value.
 func (b wireBody) settings(pieces []piece) string {
 	image := slices.ContainsFunc(pieces, func(p piece) bool { return hasImage(p.block) })
 	choice := string(canonical(b.ToolChoice))
@@ -63,8 +63,8 @@ func hasImage(b object) bool {
 	return b.text("type") == "image" || err == nil && slices.ContainsFunc(nested, hasImage)
 }
 
-// canonical is a block without its breakpoints, its members in order of their names and a string as
-// content written as the block for which it is short. What is nested deeper keeps its order.
+// canonical returns a block without its breakpoints, with its members sorted by name, and with a string as content
+// replaced by a text block. Members of nested values keep their order.
 func canonical(b object) []byte {
 	o := maps.Clone(b)
 	delete(o, "cache_control")
@@ -85,9 +85,8 @@ func canonical(b object) []byte {
 // cache holds the hashes of prefixes that were written at breakpoints.
 type cache map[[sha256.Size]byte]bool
 
-// account reads the longest prefix that the breakpoints find, and writes one entry for each
-// breakpoint behind at least a minimum of tokens. A token is four bytes of a block's compact
-// JSON.
+// account reads the longest prefix that the breakpoints find, and writes one entry for each breakpoint that follows at
+// least a minimum of tokens. A token is four bytes of a block's compact JSON.
 func (c cache) account(positions []position, minimum int) modeltest.Accounting {
 	if len(positions) == 0 {
 		return modeltest.Accounting{}

@@ -143,7 +143,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestSettingsSpareTheSystem: what invalidates messages leaves what comes before them.
+// A change that invalidates messages keeps the cache of everything before them.
 func TestSettingsSpareTheSystem(t *testing.T) {
 	image := `[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}]`
 	base := string(prompt{tools: 1, system: 12, blocks: labels(3, 2)}.body(t))

@@ -30,12 +30,12 @@ type Server struct {
 	key      string
 	requests atomic.Int64
 	cache    cache
-	thoughts map[string]bool     // what [thought] says of blocks that were sent
+	thoughts map[string]bool     // the results of [thought] for blocks that were sent
 	answers  map[string][]string // the fingerprints of the answers with a call, by its id
 }
 
-// NewServer starts a server on loopback, for requests with the key; an empty one lets everybody in.
-// Signatures depend on it. Close the server.
+// NewServer starts a server on loopback, for requests with the key, or for all requests if it is empty. Signatures depend
+// on the key. The caller closes the server.
 func NewServer(m model.Model, key string) *Server {
 	s := &Server{key: key, cache: cache{}, thoughts: map[string]bool{}, answers: map[string][]string{}}
 	mux := http.NewServeMux()
@@ -96,7 +96,7 @@ func limits(h http.Header, status int, after time.Duration) {
 func errorObject(e *model.Error) fields {
 	status, text := statusOf(e), e.Message
 	if e.Reason == model.ReasonTooLong {
-		text = "prompt is too long: 200001 tokens > 200000 maximum" // clients have nothing else to go by
+		text = "prompt is too long: 200001 tokens > 200000 maximum" // clients recognise it by this text only
 	}
 	kind := map[int]string{
 		http.StatusUnauthorized: "authentication_error", http.StatusPaymentRequired: "billing_error",

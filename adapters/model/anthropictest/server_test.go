@@ -206,7 +206,7 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-// TestServerGivesTheRequest checks what a model behind the server sees of a body with everything.
+// TestServerGivesTheRequest checks what the server's model gets of a body with everything.
 func TestServerGivesTheRequest(t *testing.T) {
 	b, err := decode([]byte(edit(t, goodBody, "tool_choice", `{"type":"tool","name":"look"}`)))
 	if err != nil {

@@ -36,7 +36,7 @@ type answer struct {
 // Request implements [modeltest.Answer].
 func (o *answer) Request() model.Request { return o.body.request() }
 
-// Account implements [modeltest.Answer]: what the call writes to the cache is there once its answer begins.
+// Account implements [modeltest.Answer]. The call's cache entries exist from the beginning of its answer.
 func (o *answer) Account() modeltest.Accounting {
 	return o.server.cache.account(o.body.positions(), leastCached)
 }
@@ -194,7 +194,7 @@ func (o *answer) usage(output int) fields {
 	}
 }
 
-// stopReason is the provider's own word if the script has one.
+// stopReason returns the provider's own reason if the script has one.
 func stopReason(f model.FinishReason) string {
 	switch f.Raw {
 	case "end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded":

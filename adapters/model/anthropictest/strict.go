@@ -88,7 +88,7 @@ func StrictBody(body []byte) error {
 
 type checker struct{ faults []error }
 
-// check holds a body against the rules.
+// check checks a body against the rules.
 func (c *checker) check(b wireBody) {
 	c.shape(ruleFields, "body", "create", "-", b.fields)
 	if b.Model == "" {
@@ -115,8 +115,8 @@ func (c *checker) fault(rule, path, format string, args ...any) {
 	c.faults = append(c.faults, fmt.Errorf("%s: %s: %s", rule, path, fmt.Sprintf(format, args...)))
 }
 
-// shape checks the members of an object. It reports whether there is such an object in this place,
-// which is a matter of the rule.
+// shape checks the members of an object. It returns false, which breaks the rule, if there is no such object in this
+// place.
 func (c *checker) shape(rule, path, name, place string, o object) bool {
 	for line := range strings.Lines(shapes) {
 		members := strings.Fields(line)
@@ -140,7 +140,7 @@ func (c *checker) shape(rule, path, name, place string, o object) bool {
 }
 
 func (c *checker) messages(b wireBody) {
-	var open []string // the calls of the message before
+	var open []string // the calls of the previous message
 	used := map[string]bool{}
 	for i, m := range b.Messages {
 		path := fmt.Sprintf("messages.%d", i)
@@ -170,7 +170,7 @@ func (c *checker) messages(b wireBody) {
 	c.results(len(b.Messages), nil, open)
 }
 
-// results wants the results of all open calls at the start of a message.
+// results requires the results of all open calls at the start of a message.
 func (c *checker) results(i int, blocks content, open []string) {
 	answered := map[string]bool{}
 	others := false
@@ -346,7 +346,7 @@ func (c *checker) thinking(b wireBody) {
 }
 
 func (c *checker) breakpoints(b wireBody) {
-	marks, short := 0, false // short: a breakpoint of five minutes was seen
+	marks, short := 0, false // short is set after a breakpoint of five minutes
 	mark := func(path string, o object) {
 		if !o.has("cache_control") {
 			return
@@ -364,7 +364,7 @@ func (c *checker) breakpoints(b wireBody) {
 		short = short || ttl != "1h"
 	}
 	for _, p := range b.pieces() {
-		nested, _ := p.block.content() // what is no content was reported with the block
+		nested, _ := p.block.content() // invalid content was reported with the block
 		for _, block := range nested {
 			mark(p.path, block)
 		}

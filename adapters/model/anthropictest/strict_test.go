@@ -87,7 +87,7 @@ func editAt(at any, path []string, v any, remove bool) any {
 	return v
 }
 
-// checkRules wants exactly the rules named.
+// checkRules requires exactly the named rules.
 func checkRules(t *testing.T, err error, want string) {
 	t.Helper()
 	broken := map[string]bool{}

@@ -19,7 +19,7 @@ func (k signer) sign(text string) string {
 	return base64.StdEncoding.EncodeToString(h.Sum(nil))
 }
 
-// signed reports whether a thinking block is as it was sent.
+// signed reports whether a thinking block is unchanged.
 func (k signer) signed(b object) bool { return b.text("signature") == k.sign(b.text("thinking")) }
 
 // thought identifies a block of thinking; it is empty for other blocks.
@@ -73,8 +73,8 @@ func (b wireBody) turns() []content {
 	return out
 }
 
-// kept wants the thinking with which calls were made. Chats may have used the same ids, so it may
-// be that of any answer with a call of the id.
+// kept requires the thinking with which calls were made. Chats may have used the same ids, so the thinking of any answer
+// with a call of the id is accepted.
 func (s *Server) kept(c *checker, blocks content) {
 	var thoughts []string
 	for _, b := range blocks {

@@ -99,7 +99,7 @@ type wireBody struct {
 	TopP         *float64  `json:"top_p"`
 }
 
-// errBody is wrapped by errors about bodies that are no request at all.
+// errBody is wrapped by errors about bodies that are not a request.
 var errBody = errors.New("not a Messages request")
 
 func decode(body []byte) (wireBody, error) {
@@ -143,7 +143,7 @@ func (b wireBody) pieces() []piece {
 	return out
 }
 
-// request is the body for the model behind the server. Tools that the service runs itself and
+// request converts the body for the server's model. Tools that the service runs itself and
 // their results are left out.
 func (b wireBody) request() model.Request {
 	req := model.Request{System: b.System.text(), MaxOutputTokens: b.MaxTokens, ToolChoice: b.ToolChoice.text("type")}
@@ -165,7 +165,7 @@ func (b wireBody) request() model.Request {
 	return req
 }
 
-// convert returns the results in the message and what else it says; names holds the tool of every call.
+// convert returns the results in the message and its other content; names holds the tool of every call.
 func (m message) convert(names map[string]string) []modelmessage.Message {
 	var results, parts []modelmessage.Part
 	for _, b := range m.Content {

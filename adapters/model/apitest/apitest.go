@@ -22,8 +22,8 @@ const (
 // APIs returns all protocols.
 func APIs() []string { return []string{Chat, Messages, Responses} }
 
-// Start serves a model by a protocol to those who have the key, until the test ends. An empty key lets
-// everybody in. It also returns the base URL, ending in /v1.
+// Start serves a model by a protocol until the test ends, for requests with the key, or for all requests if it is empty.
+// It also returns the base URL, ending in /v1.
 func Start(t *testing.T, api string, m model.Model, key string) (s *modeltest.Endpoint, url string) {
 	t.Helper()
 	switch api {
@@ -42,7 +42,7 @@ func Start(t *testing.T, api string, m model.Model, key string) (s *modeltest.En
 
 // Beginning returns the beginning of a request that later requests of a chat share if the chat only
 // grows: the body up to the last text of its list of messages, without Anthropic's cache breakpoints.
-// What is behind it are brackets, because the last message may grow, and settings.
+// The rest consists of brackets, because the last message may grow, and settings.
 func Beginning(t *testing.T, body []byte) []byte {
 	t.Helper()
 	body = bytes.ReplaceAll(body, []byte(`,"cache_control":{"type":"ephemeral"}`), nil)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Accounting is what one call is billed for, in tokens.
+// Accounting are the tokens that one call is billed for.
 type Accounting struct {
 	InputTokens int // all of them
 	CacheRead   int // those of InputTokens that were read from the cache
@@ -17,7 +17,7 @@ type Accounting struct {
 // PromptCache accounts for a service that caches the beginnings of prompts by itself, as OpenAI does
 // for models before gpt-5.6: it reads the longest beginning that an earlier prompt had, from 1,024
 // tokens on and in steps of 128 tokens (OpenAI's guide "Prompt caching" and its cookbook "Prompt
-// Caching 201", section 1.1). The service may miss; this cache never does, and it forgets nothing. The
+// Caching 201", section 1.1). The service may miss; this cache never does, and its entries never expire. The
 // zero value is empty. It is not safe for concurrent use.
 type PromptCache struct {
 	prompts map[string][][]byte // by key
@@ -46,7 +46,7 @@ const tokenBytes = 4
 // Tokens is the number of tokens of a text of so many bytes.
 func Tokens(size int) int { return (size + tokenBytes - 1) / tokenBytes }
 
-// common is the length of the prefix that both have.
+// common returns the length of the common prefix.
 func common(a, b []byte) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

@@ -16,21 +16,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// Meanings is an embedding model that knows which words mean the same: those of one
-// list. Other words are like nothing but themselves.
+// Meanings is an embedding model for which the words of one list mean the same. Other words are similar only to
+// themselves.
 type Meanings struct {
 	words map[string]int // the axis of each
 
 	mu    sync.Mutex
 	calls [][]string
 	payer model.Payer
-	fail  func(ctx context.Context, texts []string) error // nil: none fails
+	fail  func(ctx context.Context, texts []string) error // if nil, no call fails
 }
 
-// wordAxes is how many axes the words have that no list holds.
+// wordAxes is the number of axes for words that are in no list.
 const wordAxes = 61
 
-// NewMeanings makes the model of lists of words that mean the same.
+// NewMeanings makes a model from lists of words that mean the same.
 func NewMeanings(lists ...[]string) *Meanings {
 	m := &Meanings{words: map[string]int{}}
 	for i, list := range lists {
@@ -41,7 +41,7 @@ func NewMeanings(lists ...[]string) *Meanings {
 	return m
 }
 
-// FailWith lets a function decide of every call whether it fails; nil: none does.
+// FailWith lets a function decide whether a call fails. If it is nil, no call fails.
 func (m *Meanings) FailWith(fail func(ctx context.Context, texts []string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +55,7 @@ func (m *Meanings) Calls() [][]string {
 	return slices.Clone(m.calls)
 }
 
-// Payer is on whose account the last call was.
+// Payer returns the payer of the last call.
 func (m *Meanings) Payer() model.Payer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,8 +98,8 @@ func (m *Meanings) Embed(ctx context.Context, payer model.Payer, texts []string)
 	return out, nil
 }
 
-// embed serves POST /v1/embeddings as strictly as providers do. The vectors come in
-// another order than the texts: their index is what counts.
+// embed serves POST /v1/embeddings as strictly as providers do. The vectors are in another order than the texts, because
+// clients must use their index.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	body, ok := s.admit(w, r, s)
 	if !ok {

@@ -22,28 +22,27 @@ const MaxBody = 32 << 20
 
 // Protocol is what the server of a protocol adds to its [Endpoint].
 type Protocol interface {
-	// Key is the key that a request came with.
+	// Key returns the key of a request.
 	Key(h http.Header) string
-	// Accept reads and judges a body; the record is locked.
+	// Accept decodes and checks a body. It is called with the record locked.
 	Accept(h http.Header, body []byte) (Answer, error)
-	// Refuse answers with an error in place of a stream. The error may wrap one of Accept.
+	// Refuse answers with an error instead of a stream. The error may wrap one of Accept.
 	Refuse(w http.ResponseWriter, e *model.Error)
 }
 
 // Answer is the answer to a request that was accepted.
 type Answer interface {
-	// Request is the request as the model behind the server gets it.
+	// Request is the request for the server's model.
 	Request() model.Request
-	// Account counts the prompt; the record is locked.
+	// Account counts the prompt. It is called with the record locked.
 	Account() Accounting
-	// Event sends an event of the model. An error says what the protocol cannot.
+	// Event sends an event of the model. It fails if the protocol cannot express the event.
 	Event(s *Stream, e model.Event) error
-	// Fail sends an error within the answer; false: the protocol breaks the connection off.
+	// Fail sends an error within the answer. It returns false if the protocol breaks the connection instead.
 	Fail(s *Stream, e *model.Error) bool
 }
 
-// Endpoint is what the servers of all protocols have in common: an address, a model behind it, and
-// the record of what happened there.
+// Endpoint is the common part of the servers of all protocols: an address, a model, and a record of the requests.
 type Endpoint struct {
 	// URL is the base URL, ending in /v1.
 	URL string
@@ -55,10 +54,10 @@ type Endpoint struct {
 	record Record
 }
 
-// Record is what happened at an [Endpoint].
+// Record are the requests and faults of an [Endpoint].
 type Record struct {
 	Bodies [][]byte // of the requests, refused ones included
-	Faults []error  // why requests were refused, and what scripts did that the protocol cannot say
+	Faults []error  // why requests were refused, and events of scripts that the protocol cannot express
 	Calls  []Accounting
 }
 
@@ -69,8 +68,8 @@ func (r *Record) fault(fault error) {
 	}
 }
 
-// Listen starts the endpoint on loopback, for those who have the key; an empty key lets everybody in.
-// Close it.
+// Listen starts the endpoint on loopback, for requests with the key, or for all requests if it is empty. The caller
+// closes it.
 func (e *Endpoint) Listen(m model.Model, key string, h http.Handler) {
 	e.model, e.key = m, key
 	e.http = httptest.NewServer(h)
@@ -83,12 +82,12 @@ func (e *Endpoint) Close() {
 	e.http.Close()
 }
 
-// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
+// ServeHTTP implements [http.Handler], for a test's own server that changes the answers.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.http.Config.Handler.ServeHTTP(w, r)
 }
 
-// Serve answers requests of a protocol by the model.
+// Serve answers requests of a protocol with the model.
 func (e *Endpoint) Serve(p Protocol) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		body, ok := e.admit(w, req, p)
@@ -126,10 +125,10 @@ func (e *Endpoint) admit(w http.ResponseWriter, r *http.Request, p Protocol) (bo
 	return nil, false
 }
 
-// Stream is an answer on its way.
+// Stream is an answer that is being sent.
 type Stream struct {
 	Bill     Accounting
-	Call     int  // the index of the bill in the Calls of the server
+	Call     int  // the index of its accounting in the server's Calls
 	Begun    bool // something was sent
 	Finished bool
 
@@ -171,10 +170,10 @@ func (s *Stream) play(r *http.Request, p Protocol, a Answer) {
 	}
 }
 
-// Header is the header of the answer, until it has begun.
+// Header is the header of the answer. Changes after its beginning have no effect.
 func (s *Stream) Header() http.Header { return s.w.Header() }
 
-// Send sends an event, which may have no name: a text as it is, or a value as JSON.
+// Send sends a text unchanged, or another value as JSON, in an event whose name may be empty.
 func (s *Stream) Send(name string, data any) {
 	text, ok := data.(string)
 	if !ok {
@@ -198,7 +197,7 @@ func (s *Stream) Finish(output int) {
 	s.of.Locked(func(r *Record) { r.Calls[s.Call].Output = output })
 }
 
-// Bearer is the key in a header.
+// Bearer returns the bearer token of a request.
 func Bearer(h http.Header) string {
 	key, isBearer := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	if !isBearer {
@@ -207,7 +206,7 @@ func Bearer(h http.Header) string {
 	return key
 }
 
-// RetryAfter tells a client how long to wait, unless that is 0.
+// RetryAfter sets the delay that a client shall wait, unless it is 0.
 func RetryAfter(h http.Header, d time.Duration) {
 	if d > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
@@ -240,8 +239,8 @@ func (e *Endpoint) Bodies() (out [][]byte) {
 	return out
 }
 
-// Faults returns the rules that refused requests broke, and what scripts did that the protocol
-// cannot say. A test should want none.
+// Faults returns the rules that refused requests broke, and the events of scripts that the protocol cannot express. A
+// test should expect none.
 func (e *Endpoint) Faults() (out []error) {
 	e.Locked(func(r *Record) { out = slices.Clone(r.Faults) })
 	return out

@@ -20,11 +20,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// habit is a way in which servers differ from the careful ones of this house, and what becomes of an
-// answer with it.
+// habit is a way in which real servers differ from the careful fakes, and how an answer with it is read.
 type habit struct {
 	name string
-	// says is what the model says; the default is [habitStep].
+	// says is the model's answer; the default is [habitStep].
 	says *Step
 	// sends makes the answer from the events of the careful server; the default sends them. A habit
 	// without it is one of [Service.Habits].
@@ -33,11 +32,11 @@ type habit struct {
 	bare bool
 	// cut means that the connection is closed within the chunks of HTTP after the events.
 	cut bool
-	// heard is what is read, with "NEW" for ids that are not the server's; the default is everything.
+	// heard is the expected reading, with "NEW" for ids that are not the server's; the default is everything.
 	heard []string
 	// uncounted means that the answer has no usage.
 	uncounted bool
-	// begun means that something was read that is not in heard.
+	// begun means that something is read that is not in heard.
 	begun bool
 	fails failing
 }
@@ -49,8 +48,8 @@ type failing struct {
 	wait      time.Duration // that the server asks for
 }
 
-// again reports whether a client that may retry does so at once: if nothing was read. A server that
-// stays silent is given up.
+// again reports whether a client that may retry does so at once. This is so if nothing was read, except with a server
+// that stays silent.
 func (h habit) again() bool {
 	return h.fails.retryable && h.fails.wait == 0 && h.fails.reason != model.ReasonIdle && len(h.heard) == 0 && !h.begun
 }
@@ -58,7 +57,7 @@ func (h habit) again() bool {
 // rocket is a character of four bytes.
 const rocket = "🚀"
 
-// habitStep has everything that an answer can have. It is not changed.
+// habitStep has everything that an answer can have.
 func habitStep() Step {
 	in, out := int64(7), int64(5)
 	return Step{
@@ -71,7 +70,7 @@ func habitAnswer() []string {
 	return []string{"reasoning I think", "text Grüße, " + rocket + " <b>", `call toolu_1 look {"q":"1 <\"2\">"}`, `call toolu_2 look {"q":"x"}`, "finish tool-calls"}
 }
 
-// habitRequest has a call of an earlier turn, whose id no other call may have.
+// habitRequest contains an earlier call, whose id no other call may have.
 func habitRequest() model.Request {
 	req := suiteRequest()
 	req.Messages = append(req.Messages,
@@ -81,12 +80,11 @@ func habitRequest() model.Request {
 	return req
 }
 
-// allHabits are all habits.
 func allHabits() []habit {
 	return slices.Concat(framings(), wordings(), interruptions(), streamedErrors(), refusals())
 }
 
-// habits plays every habit that the protocol can have. What may be asked again is asked again.
+// habits tests every habit that the protocol can have, and its retry if there is one.
 func (s Service) habits(t *testing.T) {
 	all := allHabits()
 	for name := range s.Habits {
@@ -139,14 +137,14 @@ func (h habit) wantHeard() []string {
 	return h.heard
 }
 
-// habit compares what is read of one answer.
+// habit tests how an answer with a habit is read.
 func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	t.Helper()
 	idle := time.Minute
 	switch {
 	case h.fails.reason != model.ReasonIdle:
 	case h.heard == nil:
-		idle = 20 * time.Millisecond // nothing comes within ten times as long
+		idle = 20 * time.Millisecond // nothing arrives within ten times as long
 	default:
 		idle = 200 * time.Millisecond
 	}
@@ -169,7 +167,7 @@ func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	if e == nil {
 		t.Fatalf("ended with %v, want %s", err, h.fails.reason)
 	}
-	// A date as the time to wait until has become nearer meanwhile.
+	// If the server gives a date, the remaining time has become shorter.
 	is := failing{e.Reason, e.Status, e.Retryable, (e.RetryAfter + time.Second - 1).Truncate(time.Second)}
 	if is.wait < h.fails.wait && is.wait > h.fails.wait/2 {
 		is.wait = h.fails.wait
@@ -179,7 +177,7 @@ func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	}
 }
 
-// secondTry lets the client ask again: it must get the second answer.
+// secondTry tests that a client that may retry gets the second answer.
 func (s Service) secondTry(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	t.Helper()
 	m, asked := s.through(t, h, send, 2, time.Minute)
@@ -189,7 +187,7 @@ func (s Service) secondTry(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	}
 }
 
-// through starts a careful server, and before it one with the habit, at least in its first answer.
+// through starts a careful server, and in front of it one that has the habit, at least in its first answer.
 func (s Service) through(t *testing.T, h habit, send func([]WireEvent) Raw, attempts int, idle time.Duration) (model.Model, *atomic.Int32) {
 	t.Helper()
 	step := habitStep()

@@ -156,8 +156,7 @@ func streamedErrors() (list []habit) {
 	return list
 }
 
-// upTo sends the events before the one with a text, or that one, too, if it is the end of the text; and
-// more.
+// upTo sends the events before the first one that contains a text, then more. "cannot" ends the answer's text; the event with it is sent too.
 func upTo(text string, more string, end ending) func([]WireEvent) Raw {
 	return func(events []WireEvent) Raw {
 		kept := slices.IndexFunc(events, func(e WireEvent) bool { return strings.Contains(e.Data, text) })
@@ -168,7 +167,7 @@ func upTo(text string, more string, end ending) func([]WireEvent) Raw {
 	}
 }
 
-// bare sends something, whatever the model says.
+// bare sends something instead of the model's answer.
 func bare(d Raw) func([]WireEvent) Raw { return func([]WireEvent) Raw { return d } }
 
 // interruptions are habits of servers that do not finish.

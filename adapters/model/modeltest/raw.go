@@ -40,7 +40,7 @@ func parseEvents(body string) (list []WireEvent) {
 	return list
 }
 
-// encodeEvents is what a careful server sends.
+// encodeEvents encodes events like a careful server.
 func encodeEvents(list []WireEvent) string {
 	var b strings.Builder
 	for _, e := range list {
@@ -52,11 +52,11 @@ func encodeEvents(list []WireEvent) string {
 	return b.String()
 }
 
-// Raw is an answer as bytes, for what servers send that no script says: web pages,
-// silence, streams without an end. The zero value is an empty 200.
+// Raw is an answer as bytes, for answers that a script cannot express, such as web pages, silence, or streams without an
+// end. The zero value is an empty answer with status 200.
 type Raw struct {
-	Status int    // 0: 200
-	Type   string // content type; empty: text/event-stream
+	Status int    // 0 means 200
+	Type   string // content type; the default is text/event-stream
 	Body   string
 	// After is how long nothing at all is sent.
 	After time.Duration
@@ -72,7 +72,7 @@ type Raw struct {
 	// Header is one more header: a name, ": " and a value.
 	Header string
 
-	piece int // how many bytes are sent at once; 0: all
+	piece int // how many bytes are sent at once; 0 means all
 	gzip  bool
 	end   ending
 }
@@ -89,7 +89,7 @@ const (
 	endReset           // it is reset before there is an answer
 )
 
-// Events is a stream of these data, each in an event of its own.
+// Events is a stream with an event for each of the data.
 func Events(data ...string) Raw {
 	var b strings.Builder
 	for _, d := range data {
@@ -101,8 +101,7 @@ func Events(data ...string) Raw {
 // Short is an answer that is cut before its announced length.
 func Short(body string) Raw { return Raw{Body: body, end: endShort} }
 
-// Delta is the data of a chunk with this delta, a JSON object, and finish reason; an
-// empty one is null.
+// Delta is the data of a chunk with a delta, which is a JSON object, and a finish reason. An empty reason is sent as null.
 func Delta(delta, finish string) string {
 	if finish == "" {
 		finish = "null"
@@ -120,7 +119,7 @@ type RawRequest struct {
 	Body   string
 }
 
-// RawServer plays raw answers in order, whatever it is asked; the last one is repeated.
+// RawServer plays raw answers in order, for any requests. The last one is repeated.
 type RawServer struct {
 	Endpoint
 
@@ -129,7 +128,7 @@ type RawServer struct {
 	requests []RawRequest
 }
 
-// NewRawServer starts a server on loopback. Close it.
+// NewRawServer starts a server on loopback. The caller closes it.
 func NewRawServer(answers ...Raw) *RawServer {
 	s := &RawServer{answers: answers}
 	s.Listen(nil, "", http.HandlerFunc(s.answer))
@@ -143,7 +142,7 @@ func (s *RawServer) Requests() []RawRequest {
 	return slices.Clone(s.requests)
 }
 
-// Play replaces the answers that are left.
+// Play replaces the remaining answers.
 func (s *RawServer) Play(answers ...Raw) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +194,7 @@ func (a Raw) Play(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pause lasts until the client leaves, if that is before its time.
+// pause waits for a time, or until the client disconnects.
 func pause(r *http.Request, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -242,7 +241,7 @@ func (a Raw) write(w http.ResponseWriter) {
 	_ = flush()
 }
 
-// silence lasts until the client leaves. If every is positive, comments are sent at this interval.
+// silence waits until the client disconnects. If every is positive, comments are sent at this interval.
 func silence(w http.ResponseWriter, r *http.Request, every time.Duration) {
 	var ping <-chan time.Time
 	if every > 0 {

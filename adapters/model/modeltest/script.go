@@ -16,12 +16,12 @@ type Step struct {
 
 	Reasoning []string // pieces
 	Text      []string // pieces
-	// WaitAfterText holds back what comes after the text until the test closes it.
+	// WaitAfterText holds back everything after the text until the test closes it.
 	WaitAfterText <-chan struct{}
 	Calls         []Call
 
-	// Do, if not nil, gives the events instead of Reasoning, Text and Calls; an
-	// answer that shall look whole ends with [Finish].
+	// Do, if not nil, returns the events instead of Reasoning, Text and Calls. A complete
+	// answer ends with [Finish].
 	Do func(req model.Request) []model.Event
 
 	// Err ends the answer here without a finish; it should be a [*model.Error].
@@ -55,7 +55,7 @@ func FailWith(reason model.Reason, retryable bool) Step {
 	return Step{Err: &model.Error{Reason: reason, Retryable: retryable, Message: "scripted"}}
 }
 
-// CutAfter streams the pieces and then breaks off.
+// CutAfter streams the pieces and then fails.
 func CutAfter(pieces ...string) Step {
 	return Step{Text: pieces, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "scripted cut"}}
 }
@@ -73,7 +73,7 @@ func Held(release <-chan struct{}, s Step) Step {
 // which requests come. Requests that break the rules of [Strict] fail without
 // using up a step.
 type Script struct {
-	// Otherwise answers once the steps are used up; nil: such requests fail.
+	// Otherwise answers when no steps are left. If it is nil, such requests fail.
 	Otherwise *Step
 
 	mu       sync.Mutex
@@ -111,22 +111,21 @@ func (s *Script) Requests() []model.Request {
 	return slices.Clone(s.requests)
 }
 
-// Faults returns what Strict said about refused requests, and an error for each
-// request that found no step. A test should want none.
+// Faults returns the errors of [Strict], and an error for each request without a step. A test should expect none.
 func (s *Script) Faults() []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.faults)
 }
 
-// Left is the number of steps not played yet.
+// Left is the number of steps that remain.
 func (s *Script) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.steps)
 }
 
-// WaitAsked returns once n requests have come in all, or with the context's error.
+// WaitAsked waits until there were n requests in total, or for the end of the context.
 func (s *Script) WaitAsked(ctx context.Context, n int) error {
 	for {
 		s.mu.Lock()
@@ -180,7 +179,7 @@ func (s *Script) take(req model.Request) (Step, error) {
 	}
 }
 
-// play gives the events of the step; nil also if the reader broke off.
+// play yields the events of the step. It also returns nil if the reader stops early.
 func (p Step) play(ctx context.Context, req model.Request, yield func(model.Event) bool) error {
 	if err := await(ctx, p.Wait); err != nil {
 		return err
@@ -201,7 +200,7 @@ func (p Step) play(ctx context.Context, req model.Request, yield func(model.Even
 	return p.Err
 }
 
-// events returns what comes before and after the second wait.
+// events returns the events before and after the second wait.
 func (p Step) events(req model.Request) (first, second []model.Event) {
 	if p.Do != nil {
 		return p.Do(req), nil
@@ -246,12 +245,12 @@ func await(ctx context.Context, release <-chan struct{}) error {
 	}
 }
 
-// TextEvents are the events of one block of text; none without pieces.
+// TextEvents are the events of one block of text, or none if there are no pieces.
 func TextEvents(pieces ...string) []model.Event {
 	return block(model.EventTextStart, model.EventTextDelta, model.EventTextEnd, "txt-0", pieces)
 }
 
-// ReasoningEvents are the events of one block of reasoning; none without pieces.
+// ReasoningEvents are the events of one block of reasoning, or none if there are no pieces.
 func ReasoningEvents(pieces ...string) []model.Event {
 	return block(model.EventReasoningStart, model.EventReasoningDelta, model.EventReasoningEnd, "reasoning-0", pieces)
 }
@@ -267,7 +266,7 @@ func block(start, delta, end model.EventKind, id string, pieces []string) []mode
 	return append(out, model.Event{Kind: end, ID: id})
 }
 
-// CallEvents are the events of calls, whole inputs first, then the calls.
+// CallEvents are the events of calls: the deltas of all inputs, then the calls.
 func CallEvents(calls ...Call) []model.Event {
 	var out []model.Event
 	for _, c := range calls {
@@ -283,7 +282,7 @@ func CallEvents(calls ...Call) []model.Event {
 	return out
 }
 
-// Finish is the last event of a whole answer.
+// Finish is the last event of a complete answer.
 func Finish(reason string) model.Event {
 	return model.Event{Kind: model.EventFinish, Finish: model.FinishReason{Unified: reason, Raw: reason}}
 }

@@ -11,9 +11,9 @@ import (
 
 // ServerOptions configure a [Server]; the zero value is useful.
 type ServerOptions struct {
-	// Key, if set, must come as the bearer; other requests get a 401.
+	// Key, if set, is the required bearer token. Other requests get a 401.
 	Key string
-	// Embedder answers POST /v1/embeddings; nil: there is no such address.
+	// Embedder answers POST /v1/embeddings. If it is nil, there is no such endpoint.
 	Embedder model.Embedder
 }
 
@@ -36,7 +36,7 @@ type Server struct {
 	cache    PromptCache
 }
 
-// NewServer starts a server on loopback. Close it.
+// NewServer starts a server on loopback. The caller closes it.
 func NewServer(m model.Model, opts ServerOptions) *Server {
 	s := &Server{embedder: opts.Embedder}
 	mux := http.NewServeMux()
@@ -153,7 +153,7 @@ func (a *answer) delta(s *Stream, delta map[string]any, finish any) {
 	a.chunk(s, map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 }
 
-// tokens sends the usage that the model reports, otherwise that of the server's own account.
+// tokens sends the usage that the model reports, or else the server's own.
 func (a *answer) tokens(s *Stream, u model.Usage) {
 	if !a.StreamOptions.IncludeUsage {
 		return

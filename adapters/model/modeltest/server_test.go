@@ -77,7 +77,7 @@ func TestServerFails(t *testing.T) {
 	}
 }
 
-// TestServerGivesTheRequest checks what a model behind the server sees.
+// TestServerGivesTheRequest checks what the server's model gets.
 func TestServerGivesTheRequest(t *testing.T) {
 	body := `{"model":"m","stream":true,"max_tokens":7,"tool_choice":{"type":"function","function":{"name":"t"}},
 		"tools":[{"type":"function","function":{"name":"t","description":"d","parameters":{"type":"object"}}}],

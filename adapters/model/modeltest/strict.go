@@ -27,8 +27,8 @@ const (
 	ruleText     = "S11 valid UTF-8"
 )
 
-// turn is one message in the terms of the rules, whether it came as a model
-// message or over the wire. A tool message with several results is several turns.
+// turn is one message in the terms of the rules, from a model request or from a body. A tool message with several results
+// is several turns.
 type turn struct {
 	role   string
 	texts  []string // every text of the content
@@ -46,8 +46,8 @@ type offer struct {
 }
 
 // Strict reports every rule of the strictest providers that a request breaks, nil
-// if it breaks none. There is no rule about alternation: merged user turns and a
-// leading summary break it rightly.
+// if it breaks none. There is no rule about alternation, because merged user turns
+// and a leading summary are valid.
 func Strict(req model.Request) error {
 	c := newChecker()
 	var turns []turn
@@ -92,13 +92,12 @@ func (c *checker) turnsOf(i int, m modelmessage.Message) []turn {
 		}
 	}
 	if m.Role == modelmessage.RoleTool {
-		return results // approval answers alone become nothing
+		return results // a message with only approval answers is not sent
 	}
 	return []turn{t}
 }
 
-// output checks the value of a result. An empty text is no fault: the encoder
-// writes a stand-in.
+// output checks the value of a result. An empty text is valid, because the encoder writes a placeholder.
 func (c *checker) output(i int, r modelmessage.ToolResult) {
 	switch r.Output.Type {
 	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON, modelmessage.OutputContent:
@@ -162,7 +161,7 @@ func (c *checker) check(turns []turn, tools []offer, choice string) {
 	c.tools(tools, choice)
 }
 
-// content wants something to read; calls alone are enough for an assistant.
+// content requires something to read. For an assistant, calls are enough.
 func (c *checker) content(i int, t turn, mayBeEmpty bool) {
 	if t.others == 0 && strings.Join(t.texts, "") == "" && !mayBeEmpty {
 		c.fault(i, ruleContent, "%s message without content", t.role)
@@ -205,7 +204,7 @@ func (c *checker) result(i int, id string) {
 	delete(c.open, id)
 }
 
-// answered wants no open call where something else than a result comes.
+// answered requires that no call is open when a message other than a result follows.
 func (c *checker) answered(i int) {
 	for _, id := range c.order {
 		if c.open[id] {

@@ -16,18 +16,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// Service is a protocol as [Suite] tests it: a strict server of its kind, and the client.
+// Service is a protocol for [Suite]: its strict server and its client.
 type Service struct {
-	// Start serves a model by the protocol to those who have the key, until the test ends. It returns
-	// the address and what the server has refused.
+	// Start serves a model by the protocol until the test ends, for requests with the key. It returns the address, and a
+	// function that returns the server's faults.
 	Start func(t *testing.T, m model.Model, key string) (url string, faults func() []error)
-	// Client returns a client that makes at most so many attempts, waits so long for more of an answer, and
-	// ten times as long for its beginning.
+	// Client returns a client that makes at most the given number of attempts, waits for idle between two pieces of an
+	// answer, and ten times as long for its beginning.
 	Client func(t *testing.T, url, key string, attempts int, idle time.Duration) model.Model
 	// Overloaded is the status of a server that is overloaded.
 	Overloaded int
-	// Habits change the events of an answer into what less careful servers of the protocol send, by
-	// their names in the suite. The protocol cannot have those that are missing.
+	// Habits turn the events of an answer into those that less careful servers of the protocol send, by their names in
+	// the suite. The protocol cannot have the habits that are missing.
 	Habits map[string]func([]WireEvent) []WireEvent
 }
 
@@ -161,7 +161,7 @@ func (s Service) failures(t *testing.T) {
 	}
 }
 
-// retries answers only the third request. What has begun is not requested again.
+// retries answers only the third request, and tests that an answer that has begun is not requested again.
 func (s Service) retries(t *testing.T) {
 	m, script := s.begin(t, suiteKey, 3, FailWith(model.ReasonOverloaded, true), Fail(&model.Error{Reason: model.ReasonRate, Status: 429}), Say("at last"))
 	got, err := listen(t.Context(), m, suiteRequest())
@@ -174,7 +174,7 @@ func (s Service) retries(t *testing.T) {
 	}
 }
 
-// stops leaves an answer, by breaking off and by the end of the context.
+// stops ends reading an answer early, by itself and by the end of the context.
 func (s Service) stops(t *testing.T) {
 	m, _ := s.begin(t, suiteKey, 3, Step{Text: []string{"half"}, Stall: true}, Step{Text: []string{"half"}, Stall: true})
 	for _, err := range m.Stream(t.Context(), suiteRequest()) {

@@ -35,8 +35,7 @@ type wireBody struct {
 	body []byte // as it was sent
 }
 
-// prompt is what the model reads, in the order in which it is cached, without what ends the list of
-// messages.
+// prompt is what the model reads, in the order in which it is cached, without the end of the list of messages.
 func (b wireBody) prompt() []byte {
 	var list struct {
 		Tools    json.RawMessage `json:"tools"`
@@ -69,7 +68,7 @@ type wirePart struct {
 	Text string `json:"text"`
 }
 
-// errBody is wrapped by errors about bodies that are no request at all.
+// errBody is wrapped by errors about bodies that are not a request.
 var errBody = errors.New("not a chat-completions request")
 
 // StrictBody is [Strict] for the body of a chat-completions request: what a real
@@ -166,7 +165,7 @@ func (b wireBody) choice() string {
 	return "tool:" + tool.Function.Name
 }
 
-// request is the body as a request, for the model behind the server. Pictures and
+// request converts the body for the server's model. Pictures and
 // files are left out.
 func (b wireBody) request() model.Request {
 	req := model.Request{MaxOutputTokens: max(b.MaxTokens, b.MaxCompletionTokens), ToolChoice: b.choice()}
@@ -204,7 +203,7 @@ func (m wireMessage) parts() []wirePart {
 	return parts
 }
 
-// message is the model message behind m; names holds the tool of every call.
+// message converts m to a model message; names holds the tool of every call.
 func (m wireMessage) message(names map[string]string) modelmessage.Message {
 	out := modelmessage.Message{Role: modelmessage.Role(m.Role)}
 	switch out.Role {

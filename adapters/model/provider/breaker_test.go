@@ -158,7 +158,7 @@ func TestBreakerCountsOnlyTheModelsFaults(t *testing.T) {
 	}
 }
 
-// Models that were replaced are not shown as failed for ever, even if a call in progress fails later.
+// Models that were replaced are not shown as failed forever, even if a call in progress fails later.
 func TestReplacedModelsAreNotShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := prometheus.NewRegistry()

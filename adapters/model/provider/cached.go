@@ -58,6 +58,6 @@ func (e *endpoint) countCached(ctx context.Context, u model.Usage, shared int) {
 	}
 	e.metrics.cached.WithLabelValues(e.Model).Set(ratio)
 	if warn {
-		e.log.WarnContext(ctx, "the provider's prompt cache is not used, although requests begin as the ones before them: every request is paid in full", "calls", coldCalls)
+		e.log.WarnContext(ctx, "the provider's prompt cache is not used, although requests begin like the previous ones; every request is paid in full", "calls", coldCalls)
 	}
 }

@@ -62,7 +62,7 @@ func (c *Choices) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	return m.Stream(ctx, req)
 }
 
-// of returns the model of a request, and whether it stands in for one that takes no pictures.
+// of returns the model of a request, and whether it replaces one that accepts no pictures.
 func (c *Choices) of(req model.Request) (m *Model, standsIn bool) {
 	m, ok := c.named[req.Model]
 	if !ok {

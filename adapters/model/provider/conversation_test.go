@@ -182,7 +182,7 @@ func TestPromptsAreCached(t *testing.T) {
 	}
 }
 
-// checkGrowth checks that each request begins with all of the one before but its end.
+// checkGrowth checks that each request begins with all of the previous one except its end.
 func checkGrowth(t *testing.T, bodies [][]byte, broken map[int]bool) {
 	t.Helper()
 	var before []byte
@@ -195,8 +195,8 @@ func checkGrowth(t *testing.T, bodies [][]byte, broken map[int]bool) {
 	}
 }
 
-// TestSwitchingProtocols lets other protocols go on with a chat, at any of its steps: no service
-// ever gets a request that it refuses.
+// TestSwitchingProtocols lets other protocols continue a chat, at any of its steps. No service ever gets a request that
+// it refuses.
 func TestSwitchingProtocols(t *testing.T) {
 	chat := modeltest.NewServer(scripted(), modeltest.ServerOptions{Key: testKey})
 	t.Cleanup(chat.Close)

@@ -46,6 +46,6 @@ func refusesEffort(asked model.Request, err *model.Error) bool {
 // loseEffort records that the service refuses a word, until the host ends or gets new settings.
 func (e *endpoint) loseEffort(ctx context.Context, word string, failed *model.Error) {
 	if e.efforts.add(word) {
-		e.log.WarnContext(ctx, "the model refuses to think as a request asks; from now on it thinks as its settings say instead", "effort", word, "error", failed)
+		e.log.WarnContext(ctx, "the model refuses the requested thinking effort; from now on its own settings apply instead", "effort", word, "error", failed)
 	}
 }

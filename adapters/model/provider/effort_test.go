@@ -89,7 +89,7 @@ func TestRefusedEffort(t *testing.T) {
 			if len(sent) != 4 || !sent[0] || sent[1] || sent[2] || !sent[3] {
 				t.Errorf("sent with an effort: %v", sent)
 			}
-			if n := strings.Count(log.String(), "refuses to think"); n != 1 || m.Health()[0].Efforts != "high" {
+			if n := strings.Count(log.String(), "refuses the requested thinking effort"); n != 1 || m.Health()[0].Efforts != "high" {
 				t.Errorf("health %+v, logged %d times: %s", m.Health(), n, log.String())
 			}
 		})

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// fileTokens is what a picture or a document counts in an estimate.
+	// fileTokens is the estimate for a picture or a document.
 	fileTokens = 4000
-	// firstDensity is how many tokens a byte of text is taken for before a model has said it; later
-	// it is within leastDensity and mostDensity. densityBytes is the shortest request that says it.
+	// firstDensity is the assumed number of tokens per byte of text. Requests of at least densityBytes correct it, within
+	// leastDensity and mostDensity.
 	firstDensity, leastDensity, mostDensity = 0.5, 0.125, 1
 	densityBytes                            = 1 << 10
-	// unboundedOutput is what the answer to a request is reserved for if nothing bounds it.
+	// unboundedOutput is the number of tokens that is reserved for an answer if nothing bounds its length.
 	unboundedOutput = 16 << 10
 	// mostTokens is the most that one request can have.
 	mostTokens = 1 << 30
@@ -136,7 +136,7 @@ func (b *bill) used(whole bool) Use {
 	return Use{Input: input, Cached: cached, Output: output, NanoUSD: b.e.cost(input, cached, written, output)}
 }
 
-// tokensIn is a number of tokens as a service says it. One that cannot be true must not overflow sums.
+// tokensIn returns a number of tokens that a service has reported, bounded so that an impossible one overflows no sum.
 func tokensIn(n *int64) int64 {
 	if n == nil {
 		return 0
@@ -167,7 +167,7 @@ func (e *endpoint) estimate(req model.Request) int64 {
 	return int64(math.Ceil(float64(text)*e.perByte())) + fileTokens*int64(files)
 }
 
-// perByte is how many tokens a byte of text is taken for.
+// perByte is the assumed number of tokens per byte of text.
 func (e *endpoint) perByte() float64 {
 	if d := math.Float64frombits(e.density.Load()); d > 0 {
 		return d

@@ -115,7 +115,7 @@ const (
 func TestEveryRequestIsSettled(t *testing.T) {
 	ok := wired{status: 200, pieces: []string{saysTen, stops, counts, saysDone}}
 	counted := Use{100, 40, 10, 60 + 4 + 100} // the service counts reasoning in the total only
-	// A text of 100 bytes is taken for 50 tokens, and the heard 10 bytes for 5.
+	// A text of 100 bytes is estimated as 50 tokens, and the 10 bytes that arrived as 5.
 	estimated := Use{50, 0, 5, 100}
 	unanswered := Use{50, 0, 0, 50}
 	busy := wired{status: 503, pieces: []string{saysNo}}

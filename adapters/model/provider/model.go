@@ -135,7 +135,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 				break
 			}
 			e.metrics.fallbacks.WithLabelValues(e.Model, string(model.ReasonOf(err))).Inc()
-			e.log.WarnContext(ctx, "model failed, trying the next", "request_id", req.ID, "next", m.endpoints[i].Model, "error", err)
+			e.log.WarnContext(ctx, "a model failed; the next one is tried", "request_id", req.ID, "next", m.endpoints[i].Model, "error", err)
 		}
 		if ctx.Err() != nil {
 			failed = context.Cause(ctx)
@@ -272,7 +272,7 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext
 			return err
 		}
 		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
-		e.log.InfoContext(ctx, "model failed, asking again", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
+		e.log.InfoContext(ctx, "a model call failed; the request is repeated", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
 		s.forget()
 		if err := apicall.Pause(ctx, wait); err != nil {
 			return err

@@ -302,7 +302,7 @@ func TestSecretsStaySecret(t *testing.T) {
 			t.Errorf("%q is printed in %s", secret, printed)
 		}
 	}
-	if !strings.Contains(log.String(), "asking again") {
+	if !strings.Contains(log.String(), "the request is repeated") {
 		t.Errorf("the retry is not logged: %s", log.String())
 	}
 }

@@ -44,7 +44,7 @@ func thoughtful() *modeltest.Script {
 	})
 }
 
-// newResponses starts the strict fake of the service, and returns a model behind it.
+// newResponses starts the strict fake of the service, and returns its client.
 func newResponses(t *testing.T, script *modeltest.Script, key string) (*Model, *responsestest.Server) {
 	t.Helper()
 	server := responsestest.NewServer(script, key)

@@ -98,8 +98,8 @@ func TestThinkingThatCannotBeMended(t *testing.T) {
 	}
 }
 
-// Services that take only their own ids of calls, or no message directly behind results, get what they take from their
-// first refusal on. The host can do nothing else about such a chat: what was said and done stays in it.
+// Services that accept only their own ids of calls, or no message directly after results, get requests in that form
+// after their first refusal. Otherwise such a chat could not continue.
 func TestCallsOfOtherServices(t *testing.T) {
 	longID := "chatcmpl-tool-0123456789abcdef0123456789abcdef"
 	for _, tt := range []struct {

@@ -26,7 +26,7 @@ type watchdog struct {
 }
 
 // errNoBeginning is wrapped by the error of an answer that did not begin in time.
-var errNoBeginning = errors.New("no word of an answer")
+var errNoBeginning = errors.New("the answer did not begin in time")
 
 // newWatchdog returns a context that ends with the caller's, or if the answer does not begin within
 // first, or later no byte arrives for idle. Call stop or drain at the end.

@@ -34,9 +34,8 @@ type Server struct {
 	follows map[string]string // the first item that was produced after a reasoning item
 }
 
-// NewServer starts a server on loopback, for requests with the key; an empty one lets everybody in.
-// Encrypted content is only accepted by servers of the same key, as by the service for one
-// organization. Close the server.
+// NewServer starts a server on loopback, for requests with the key, or for all requests if it is empty. Only servers with
+// the same key accept encrypted content, as the service does within one organization. The caller closes the server.
 func NewServer(m model.Model, key string) *Server {
 	s := &Server{key: key, needs: map[string]string{}, follows: map[string]string{}}
 	mux := http.NewServeMux()
@@ -75,7 +74,7 @@ func (*Server) Refuse(w http.ResponseWriter, e *model.Error) {
 	modeltest.WriteJSON(w, cmp.Or(e.Status, status), object{"error": refusal})
 }
 
-// classify is how the service reports failures: by a status, a type and a code.
+// classify returns the status, type and code by which the service reports failures.
 func classify(r model.Reason) (status int, kind, code string) {
 	status, kind, code = http.StatusServiceUnavailable, "server_error", "server_error"
 	row := map[model.Reason]string{
@@ -92,7 +91,7 @@ func classify(r model.Reason) (status int, kind, code string) {
 	return status, kind, code
 }
 
-// limits sets the headers that say what may still be asked, and when.
+// limits sets the rate limit headers.
 func limits(h http.Header, reached bool, retry time.Duration) {
 	remaining := "999"
 	if reached {
@@ -134,6 +133,6 @@ func (s *Server) genuine(items []item) error {
 // that it is unchanged.
 func (s *Server) encrypt(id string, summary []string) string {
 	mac := hmac.New(sha256.New, []byte("responsestest "+s.key))
-	_ = json.NewEncoder(mac).Encode(append([]string{id}, summary...)) // a hash takes everything
+	_ = json.NewEncoder(mac).Encode(append([]string{id}, summary...)) // a hash never fails
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -270,7 +270,7 @@ func TestServerFails(t *testing.T) {
 	}
 }
 
-// TestServerGivesTheRequest checks what a model behind the server sees.
+// TestServerGivesTheRequest checks what the server's model gets.
 func TestServerGivesTheRequest(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("ok"))
 	s := NewServer(script, "")

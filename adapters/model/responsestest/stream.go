@@ -17,7 +17,7 @@ type answer struct {
 	s    *Server
 	body *body
 	*modeltest.Stream
-	id     string // the end of every id, which no other answer in a chat has, not even one of another server
+	id     string // the suffix of all ids, which is unique even among servers
 	prompt []byte
 	events int
 
@@ -156,7 +156,7 @@ func (a *answer) note() {
 		switch o := a.open; {
 		case o.item == typeReasoning:
 			a.thoughts = o.id
-			a.s.follows[o.id] = "" // unless something does
+			a.s.follows[o.id] = "" // unless an item follows
 		case a.thoughts != "":
 			a.s.needs[o.id] = a.thoughts
 			a.s.follows[a.thoughts] = cmp.Or(a.s.follows[a.thoughts], o.id)
@@ -258,8 +258,8 @@ func (a *answer) response(status string) object {
 	}
 }
 
-// place sends an event about the open item, unless there is no such event or it tells of a summary
-// that the client did not ask for.
+// place sends an event about the open item, unless there is no such event or it is about a summary that the client did
+// not ask for.
 func (a *answer) place(kind, suffix, member string, value any) {
 	o := a.open
 	if kind == "" || o.item == typeReasoning && !a.summarized() {

@@ -62,8 +62,8 @@ func members(of string) []string {
 	}[of])
 }
 
-// StrictBody reports every rule that the body of a request breaks, nil if it breaks none. What only
-// the server that produced an item can know is checked by [Server] alone.
+// StrictBody reports every rule that the body of a request breaks, nil if it breaks none. Rules about the items of earlier
+// answers are checked only by [Server].
 func StrictBody(raw []byte) error {
 	_, err := read(raw)
 	return err
@@ -79,7 +79,7 @@ func (c *checker) fault(rule, param, format string, args ...any) {
 	c.faults = append(c.faults, &fault{rule: rule, param: param, text: fmt.Sprintf(format, args...)})
 }
 
-// read decodes and checks a body. The body is nil if it is no request at all.
+// read decodes and checks a body. The result is nil if it is not a request.
 func read(raw []byte) (*body, error) {
 	c, b := &checker{}, &body{}
 	if !c.decode("body", raw, b, "body") || !utf8.Valid(raw) {
@@ -265,7 +265,7 @@ func (c *checker) unfollowed(it item) {
 	c.fault(ruleFollows, "input", "Item '%s' of type 'reasoning' was provided without its required following item.", it.ID)
 }
 
-// following is the first item that is not reasoning if a model produced it, or nil.
+// following returns the first item that is not reasoning, if a model produced it.
 func following(items []item) *item {
 	i := slices.IndexFunc(items, func(it item) bool { return it.Type != typeReasoning })
 	if i < 0 || items[i].Type != typeCall && items[i].Role != "assistant" {

@@ -97,8 +97,7 @@ func (b *body) prompt() []byte {
 	return out.Bytes()
 }
 
-// request is the body as the model behind the server gets it. What a model produces in a row is one
-// assistant message.
+// request converts the body for the server's model. Consecutive items that a model produced are one assistant message.
 func (b *body) request() model.Request {
 	req := model.Request{System: b.Instructions, ToolChoice: b.choice}
 	if b.MaxOutputTokens != nil {

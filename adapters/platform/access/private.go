@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// maxPrivate is how many private chats of an account are kept, the latest ones. Above it, the file is written for almost
-// every message of people in turn, so there is room for as many chats as a host has at once.
+// maxPrivate is how many private chats of an account are kept, the latest ones. If more people write, almost every message
+// is of an unknown chat and causes a write of the file, so there is room for as many chats as a host has at once.
 const maxPrivate = 10_000
 
 // PrivateChat is a person's private chat with the bot.

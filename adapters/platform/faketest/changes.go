@@ -17,14 +17,14 @@ type Changes struct {
 // Guard guards the state of a fake.
 type Guard struct{ sync.Mutex }
 
-// Do calls f within the lock.
+// Do calls f with the lock held.
 func (g *Guard) Do(f func()) {
 	g.Lock()
 	defer g.Unlock()
 	f()
 }
 
-// Get returns what f returns, within the lock.
+// Get calls f with the lock held and returns its result.
 func Get[T any](g *Guard, f func() T) (got T) {
 	g.Do(func() { got = f() })
 	return got
@@ -36,7 +36,7 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Signal wakes all who wait.
+// Signal wakes all waiting callers.
 func (c *Changes) Signal() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *Changes) Next() <-chan struct{} {
 	return c.ch
 }
 
-// Await returns once ok is true; it is asked again after every signal. The text says what was waited for if it never is.
+// Await waits until ok is true, and checks it again after every signal. If it times out, the test fails and what names the condition.
 func (c *Changes) Await(tb T, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.NewTimer(Patience)
@@ -77,7 +77,7 @@ func (c *Changes) Await(tb T, what string, ok func() bool) {
 // lookEvery is how often a state is looked at whose changes are not signalled.
 const lookEvery = 10 * time.Millisecond
 
-// Poll returns once ok is true of something outside, which does not signal.
+// Poll waits until ok is true of something that does not signal its changes.
 func Poll(tb T, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.NewTimer(Patience)

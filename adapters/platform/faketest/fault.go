@@ -10,13 +10,13 @@ import (
 // FaultKind is a way to fail.
 type FaultKind string
 
-// The ways to fail.
+// The kinds of faults.
 const (
 	Refuse      FaultKind = "refuse"       // answers with Code and Text, RetryAfter, MoveTo
 	Garbage     FaultKind = "garbage"      // answers with Code and a page instead of JSON
 	ResetBefore FaultKind = "reset before" // breaks the connection and does nothing
-	ResetAfter  FaultKind = "reset after"  // does it, then breaks the connection
-	Hang        FaultKind = "hang"         // answers only when the caller leaves
+	ResetAfter  FaultKind = "reset after"  // carries out the call, then breaks the connection
+	Hang        FaultKind = "hang"         // answers only when the caller disconnects
 	Latency     FaultKind = "latency"      // answers after Delay
 )
 
@@ -61,7 +61,7 @@ func (s *Faults) Heal() {
 	s.list = nil
 }
 
-// Take returns the first fault that is for a call and counts it as played. It returns nil if there is none.
+// Take returns the first fault that matches a call and counts it as used. It returns nil if none matches.
 func (s *Faults) Take(isFor func(*Fault) bool) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +77,8 @@ func (s *Faults) Take(isFor func(*Fault) bool) *Fault {
 	return nil
 }
 
-// Play does what the fault does instead of the call; false: the call goes on. The status is that of
-// Garbage, and refuse answers. What hangs ends with the fake.
+// Play lets the call fail. It returns false if the call shall be carried out nevertheless. status is for Garbage, refuse
+// writes the answer for Refuse, and calls that hang end when quit is closed.
 func (f *Fault) Play(w http.ResponseWriter, r *http.Request, status int, quit <-chan struct{}, refuse func()) bool {
 	switch f.Kind {
 	case Refuse:

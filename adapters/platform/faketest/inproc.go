@@ -14,7 +14,7 @@ import (
 // Unconnected is a service that is called without a socket.
 type Unconnected interface {
 	http.Handler
-	// Gone reports whether nothing connects to it.
+	// Gone reports whether the service is unreachable.
 	Gone() bool
 }
 

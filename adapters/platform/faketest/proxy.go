@@ -11,11 +11,11 @@ import (
 // Line is how a [Proxy] treats what goes through it.
 type Line string
 
-// The ways of a line.
+// The states of a line.
 const (
 	// Passing hands everything on.
 	Passing Line = "passing"
-	// Breaking resets all connections, at once and anew.
+	// Breaking resets all connections, existing and new ones.
 	Breaking Line = "breaking"
 	// Silent swallows everything: connections stay open and nothing comes. Those
 	// that were open or opened then stay dead for ever, as half-open ones do.
@@ -142,7 +142,7 @@ func (p *Proxy) serve(near net.Conn) {
 	w.cut()
 }
 
-// copy moves what comes from one end to the other, while the wire lives.
+// copy forwards bytes from one end to the other until the wire is closed.
 func (p *Proxy) copy(w *wire, to io.Writer, from net.Conn) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -19,7 +19,7 @@ func SlowBody(tb testing.TB, ctx context.Context, address, path string, header h
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = conn.Close() }) // perhaps the server has
+	tb.Cleanup(func() { _ = conn.Close() }) // the server may have closed it already
 	var head strings.Builder
 	_ = header.Write(&head) // it never fails
 	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: bot.example\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n%s\r\n{", path, head.String()); err != nil {

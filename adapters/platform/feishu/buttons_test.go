@@ -16,7 +16,7 @@ import (
 
 const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// judge is a core that decides one request.
+// judge is a core for one request.
 type judge struct {
 	mu      sync.Mutex
 	said    []messages.Decision

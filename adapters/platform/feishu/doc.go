@@ -17,7 +17,7 @@
 // connection that is silent for longer than two pings is replaced; reconnecting pauses for at most
 // 5 s.
 //
-// One pure function decides which messages the app hears ([Options.Access], [Options.Groups]);
+// One pure function decides which messages the app reads ([Options.Access], [Options.Groups]);
 // pairing is the task of an [AccessStore].
 //
 // Messages of a chat are handled one at a time, in the order in which the service delivers them.

@@ -86,7 +86,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What was forwarded and is not available when the event arrives is asked for when the event comes again, for a while.
+// Forwarded messages that are not available when the event arrives are requested again when the event is repeated, for
+// a while.
 func TestForwardsThatCannotBeHadNow(t *testing.T) {
 	b := newBench(t, false, nil)
 	host := platformtest.NewHost()

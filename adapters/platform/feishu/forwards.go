@@ -23,8 +23,8 @@ const (
 	maxForward   = 16 << 10
 	// forwardsTimeout bounds the request for them: the service waits three seconds for our answer.
 	forwardsTimeout = 2 * time.Second
-	// forwardsWithin is how old a message may be for which the service has to come again because they are not available.
-	// It comes twice in this time, and later twice more.
+	// forwardsWithin is how old a message may be for the host to have the service send its event again because they are
+	// not available yet. The service does so twice in this time, and later twice more.
 	forwardsWithin = 30 * time.Minute
 )
 
@@ -67,7 +67,7 @@ func (p *Platform) forwards(ctx context.Context, id string) ([]forward, error) {
 	defer cancel()
 	got, err := api.Get[listing](ctx, p.client, api.MessagePath(id), nil)
 	if err != nil {
-		p.log.Warn("what was forwarded could not be asked", "error", err)
+		p.log.Warn("the forwarded messages could not be read", "error", err)
 		if e, ok := errors.AsType[*platform.Error](sendError(err)); ok && e.Retryable {
 			return nil, err
 		}

@@ -30,11 +30,11 @@ func (r *receiver) membership(e envelope) handler {
 			}
 			if err != nil {
 				r.p.metrics.events.WithLabelValues("refused").Inc()
-				r.p.log.Warn("that the bot was added to a group or removed from it could not be stored", "chat", m.Chat, "in", joined.In, "error", err)
+				r.p.log.Warn("it could not be stored that the bot was added to a group or removed from it", "chat", m.Chat, "in", joined.In, "error", err)
 				return nil, err
 			}
 			r.p.metrics.events.WithLabelValues("membership").Inc()
-			r.p.owe(ctx)
+			r.p.sendDue(ctx)
 			return struct{}{}, nil
 		})
 	}

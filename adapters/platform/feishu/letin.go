@@ -19,12 +19,12 @@ func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer 
 	if answer.Tone != botkit.ToneSuccess {
 		return toast(answer.Tone, answer.Text)
 	}
-	p.owe(ctx)
+	p.sendDue(ctx)
 	return p.answerPress(e, c, answer, line(answer.Mark))
 }
 
-// owe sends what is due to the owner and to people who were given access.
-func (p *Platform) owe(ctx context.Context) {
+// sendDue sends what is due to the owner and to people who were given access.
+func (p *Platform) sendDue(ctx context.Context) {
 	if !p.life.Begun() {
 		return
 	}

@@ -46,7 +46,7 @@ func (r *receiver) keepLink(ctx context.Context) error {
 			tries = 0
 		}
 		if r.status.Set(false, "the long connection is down and is made anew") {
-			r.p.log.Warn("not receiving", "error", err)
+			r.p.log.Warn("messages cannot be received; it is tried again", "error", err)
 		}
 		retry.Wait(ctx, retry.Pause(tries))
 	}
@@ -73,11 +73,11 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 	}
 	u, err := url.Parse(got.Data.URL)
 	if err != nil || u.Host == "" {
-		return nil, 0, errors.New("the service names no address to connect to")
+		return nil, 0, errors.New("the service returned no address to connect to")
 	}
 	config, err := websocket.NewConfig(got.Data.URL, c.Base.String())
 	if err != nil {
-		return nil, 0, errors.New("the service names an address that cannot be connected to")
+		return nil, 0, errors.New("the service returned an address that cannot be used")
 	}
 	conn, err := connect(ctx, config, r.p.opts.Dial)
 	if err != nil { // the error contains the URL, which contains a ticket
@@ -229,6 +229,6 @@ func (l *link) answer(f frame.Frame, do handler) {
 	f.Payload = payload
 	f.Headers = append(f.Headers, [2]string{"biz_rt", strconv.FormatInt(time.Since(began).Milliseconds(), 10)})
 	if err := l.send(f); err != nil {
-		l.p.log.Warn("an event could not be answered; it will come again", "error", err)
+		l.p.log.Warn("an event could not be answered; the service will send it again", "error", err)
 	}
 }

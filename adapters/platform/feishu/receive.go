@@ -48,7 +48,7 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	defer cancel()
 	err := r.begin(ctx)
 	if err == nil {
-		p.owe(ctx) // what an earlier run could not send
+		p.sendDue(ctx) // what an earlier run could not send
 	}
 	if err == nil && p.opts.Webhook != nil {
 		err = r.serveHook(ctx)
@@ -94,7 +94,7 @@ func (r *receiver) begin(ctx context.Context) error {
 			return err
 		}
 		if r.status.Set(false, "the service cannot be reached or refuses the app") {
-			r.p.log.Warn("not receiving", "error", err)
+			r.p.log.Warn("messages cannot be received; it is tried again", "error", err)
 		}
 		retry.Wait(ctx, retry.Pause(tries))
 	}
@@ -151,7 +151,7 @@ func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	defer cancel()
 	got, err := api.Get[listing](ctx, p.client, api.MessagePath(id), nil)
 	if err != nil {
-		p.log.Warn("whose message is answered could not be asked", "error", err)
+		p.log.Warn("the sender of the message that is replied to could not be read", "error", err)
 		return false
 	}
 	ours := len(got.Items) > 0 && got.Items[0].Sender.ID == p.opts.AppID
@@ -223,7 +223,7 @@ func (r *receiver) arrived(ctx context.Context, at *lines.Place, event received)
 		kind = "taken_back"
 	}
 	r.p.metrics.events.WithLabelValues(kind).Inc()
-	r.p.owe(ctx)
+	r.p.sendDue(ctx)
 	return struct{}{}, nil
 }
 

@@ -224,8 +224,8 @@ func TestIO12Feishu(t *testing.T) {
 	}
 }
 
-// TestGroups checks that in allowed groups the bot hears messages that mention it by id or reply to
-// it, whatever a text looks like.
+// TestGroups checks that in allowed groups the bot answers messages that mention it by id or reply to it, whatever
+// their text.
 func TestGroups(t *testing.T) {
 	people, err := access.Open(t.TempDir()+"/access.json", access.Options{})
 	if err != nil {

@@ -151,7 +151,7 @@ func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Par
 	made, err := p.create(ctx, out)
 	if out.Content != plain && isMarkupRefused(err) {
 		p.metrics.plainText.Inc()
-		p.log.Warn("markup refused, sent as plain text", "error", err)
+		p.log.Warn("the service refused the markup; the text was sent as plain text", "error", err)
 		out.Kind, out.Content, buttons = "post", plain, nil
 		made, err = p.create(ctx, out)
 	}

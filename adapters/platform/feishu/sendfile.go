@@ -44,9 +44,9 @@ func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, con
 	case !info.Mode().IsRegular():
 		return refuse(errors.New("the attachment is not a regular file"))
 	case info.Size() == 0:
-		return refuse(errors.New("the attachment is empty, which Feishu does not take"))
+		return refuse(errors.New("the attachment is empty, which Feishu does not accept"))
 	case info.Size() > maxFile:
-		return refuse(fmt.Errorf("the attachment has %d MB; Feishu takes at most 30", info.Size()>>20))
+		return refuse(fmt.Errorf("the attachment has %d MB; Feishu accepts at most 30", info.Size()>>20))
 	}
 	if a.Kind == "photo" && info.Size() <= maxImage {
 		got, err := p.uploading(ctx, a.Path, "image", map[string]string{"image_type": "message"})

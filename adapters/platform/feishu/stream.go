@@ -165,7 +165,7 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	}
 	if err := p.endStream(ctx, s); err != nil {
 		// The text has been delivered. The service ends the streaming eventually.
-		p.log.Warn("a card goes on streaming although its text is complete", "error", err)
+		p.log.Warn("the streaming of a card with its complete text could not be ended", "error", err)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (p *Platform) giveUp(ctx context.Context, messageID string, s *stream) {
 func (p *Platform) recall(ctx context.Context, messageID string, because error) {
 	_, gone := api.Call[struct{}](ctx, p.client, api.Request{Method: http.MethodDelete, Path: api.MessagePath(messageID)})
 	if gone != nil {
-		p.log.Warn("a card with a text under way stays where it is", "error", errors.Join(because, gone))
+		p.log.Warn("a card with an unfinished text could not be deleted", "error", errors.Join(because, gone))
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// SetAdmins says who owns and manages a group from now on, by open ids; without an
-// owner it belongs to a bot, as the service tells it.
+// SetAdmins sets the owner and the managers of a group, by open ids. A group without an owner belongs to a bot, which
+// the service reports in the same way.
 func (a *API) SetAdmins(chat, owner string, managers ...string) {
 	a.mu.Do(func() { a.chats[chat].owner, a.chats[chat].managers = owner, managers })
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// What a [API] knows its app by. Tests look for the word CANARY where it must not be.
+// The credentials of the app. Tests check that the word CANARY appears nowhere else.
 const (
 	App           = "cli_a0123456789abcde"
 	Bot           = "ou_bot0000000000000000000000000001"
@@ -27,7 +27,7 @@ const (
 	feishuVerify  = "CANARY-verification-token"
 )
 
-// feishuTokenLife is how long a token of the fake holds, as the service's do.
+// feishuTokenLife is how long a token is valid, as on the real service.
 const feishuTokenLife = 2 * time.Hour
 
 // API is a strict fake of the Feishu open platform on loopback: tokens,
@@ -36,9 +36,9 @@ const feishuTokenLife = 2 * time.Hour
 type API struct {
 	faketest.Changes
 	faketest.Faults
-	server  *httptest.Server // nil where it has no socket
+	server  *httptest.Server // nil if the fake has no socket
 	handler http.Handler
-	pipe    *faketest.Pipe  // where it has none
+	pipe    *faketest.Pipe  // used instead of a socket
 	life    context.Context //nolint:containedctx // of the fake
 	end     context.CancelFunc
 	work    sync.WaitGroup
@@ -51,7 +51,7 @@ type API struct {
 	uuids    map[string]feishuUse
 	files    map[string]bool // keys of what was uploaded
 	cards    map[string]*feishuCard
-	forwards map[string][]*Message // what messages will hold, by their ids
+	forwards map[string][]*Message // the messages that a forwarded one contains, by its id
 	held     map[string][]byte     // files that people sent, by message, type and key
 	names    map[string]string     // of people, by open id
 	refused  map[string]bool       // scopes that the app does not have
@@ -68,7 +68,7 @@ type API struct {
 type Call struct {
 	Method, Path string
 	Body         map[string]any
-	Code         int // of the answer; -1: the connection broke
+	Code         int // of the answer, or -1 if the connection broke
 }
 
 type feishuChat struct {
@@ -85,13 +85,13 @@ type Message struct {
 	Text           string // what people see of it
 	Content        string // as it was sent
 	Parent         string
-	Thread         string // empty: it is in none
+	Thread         string // empty if it is in no thread
 	Streaming      bool   // a card that is still being written
 	ours           bool
-	card           *feishuCard // of a card that is changed by its own id
+	card           *feishuCard // set if the card is changed by its own id
 	deleted        bool
-	children       []*Message // of one that holds forwarded ones
-	from           string     // open id of who wrote it, if a person did
+	children       []*Message // of a message that contains forwarded ones
+	from           string     // open id of the person who wrote it, if any
 	made           time.Time
 }
 
@@ -103,7 +103,7 @@ type feishuUse struct {
 // Fault fails calls on purpose.
 type Fault = faketest.Fault
 
-// feishuRefusal is an answer that says no.
+// feishuRefusal is an answer with an error code.
 type feishuRefusal struct {
 	status, code int
 	text         string
@@ -196,7 +196,7 @@ func (a *API) Sent(chat string) []Message {
 	return out
 }
 
-// Calls returns the calls whose path holds a text.
+// Calls returns the calls whose path contains a text.
 func (a *API) Calls(path string) []Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -209,8 +209,8 @@ func (a *API) Calls(path string) []Call {
 	return out
 }
 
-// Trap calls fire once, at the next call whose path holds a text: when it arrives, or,
-// with after, when it has had its effect and is not answered yet.
+// Trap runs fire once, at the next call whose path contains a text: when the call arrives, or, if after is set, between
+// its effect and its answer.
 func (a *API) Trap(path string, after bool, fire func()) {
 	a.mu.Do(func() { a.trap = &feishuTrap{path: path, after: after, fire: fire} })
 }
@@ -221,7 +221,7 @@ type feishuTrap struct {
 	fire  func()
 }
 
-// spring fires the trap if this is its moment.
+// spring fires the trap if it matches.
 func (a *API) spring(path string, after bool) {
 	a.mu.Lock()
 	t := a.trap
@@ -234,7 +234,7 @@ func (a *API) spring(path string, after bool) {
 	t.fire()
 }
 
-// ExpireTokens makes every token that was given out worthless.
+// ExpireTokens makes all issued tokens invalid.
 func (a *API) ExpireTokens() { a.mu.Do(func() { clear(a.tokens) }) }
 
 // ServeHTTP implements [http.Handler].
@@ -266,7 +266,7 @@ func (a *API) routes() http.Handler {
 	return mux
 }
 
-// serve is one call: its fault, if one is armed, its token, and what it does.
+// serve handles one call: it plays an armed fault, checks the token and calls do.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
 	body, no := readFeishu(r)
 	a.spring(r.URL.Path, false)
@@ -345,7 +345,7 @@ func readFeishu(r *http.Request) (map[string]any, *feishuRefusal) {
 func answerFeishu(w http.ResponseWriter, out any, no *feishuRefusal) {
 	if raw, ok := out.(feishuRaw); ok && no == nil {
 		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("Content-Disposition", `attachment; filename="../../CANARY.sh"`) // nobody is to believe it
+		w.Header().Set("Content-Disposition", `attachment; filename="../../CANARY.sh"`) // the host must not use this name
 		_, _ = w.Write(raw)
 		return
 	}
@@ -371,7 +371,7 @@ func answerFeishu(w http.ResponseWriter, out any, no *feishuRefusal) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// feishuTop are members beside the code, as the older calls answer them.
+// feishuTop are members at the top level of an answer, where older calls return their results.
 type feishuTop map[string]any
 
 func (a *API) checkToken(r *http.Request) *feishuRefusal {

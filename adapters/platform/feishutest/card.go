@@ -78,7 +78,7 @@ func (a *API) Buttons(message string) []Button {
 // readCard is as strict as the service about cards of schema 2.0.
 func (a *API) readCard(c map[string]any) (string, *feishuRefusal) {
 	if c["type"] == "card" {
-		return "", nil // looked at when it is attached
+		return "", nil // checked when it is attached
 	}
 	if c["schema"] != "2.0" {
 		return "", feishuNo(230099, "Failed to create card content, ext=ErrCode: 11310; ErrMsg: schema is not 2.0")

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// feishuHeldMost is the longest file of a message that is handed out.
+// feishuHeldMost is the size limit for downloading a message's file.
 const feishuHeldMost = 100 << 20
 
-// feishuRaw is an answer that is a file.
+// feishuRaw is an answer whose body is a file.
 type feishuRaw []byte
 
-// heldAs is the type by which the file of a message is asked for.
+// heldAs returns the type parameter for downloading the file of a message.
 func heldAs(kind string) string {
 	if kind == "image" {
 		return "image"
@@ -67,8 +67,7 @@ func (a *API) SayFile(chat, from, kind, name string, data []byte, more map[strin
 	return a.sayHolding(chat, from, map[string]any{"message_type": kind, "content": string(raw)}, map[string][]byte{heldAs(kind) + "/" + key: data})
 }
 
-// SayPost makes somebody send rich text with images, which stand in content as
-// {image 0}, {image 1} and so on.
+// SayPost makes somebody send rich text with images, to which content refers as {image 0}, {image 1} and so on.
 func (a *API) SayPost(chat, from, content string, images [][]byte, more map[string]any) string {
 	hold := map[string][]byte{}
 	for i, data := range images {
@@ -83,7 +82,7 @@ func (a *API) SayPost(chat, from, content string, images [][]byte, more map[stri
 	return a.sayHolding(chat, from, all, hold)
 }
 
-// sayHolding keeps the files before anybody can ask for them.
+// sayHolding stores the files before the event announces the message.
 func (a *API) sayHolding(chat, from string, more map[string]any, hold map[string][]byte) string {
 	a.mu.Lock()
 	id := a.newID("om_u")
@@ -111,8 +110,7 @@ func (a *API) SayForwarded(chat, from string, messages []Forwarded, more map[str
 	return a.Say(chat, from, "", all)
 }
 
-// Recall makes somebody take a message back; by is message_owner, group_owner,
-// group_manager or enterprise_manager.
+// Recall makes somebody recall a message; by is message_owner, group_owner, group_manager or enterprise_manager.
 func (a *API) Recall(chat, message, by string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -124,7 +122,7 @@ func (a *API) Recall(chat, message, by string) string {
 	})
 }
 
-// readResource hands out the file of a message, where key, message and type fit.
+// readResource returns the file of a message, if key, message and type match.
 func (a *API) readResource(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
 	m, kind := a.messages[r.PathValue("id")], r.URL.Query().Get("type")
 	switch {
@@ -149,7 +147,7 @@ func (a *API) readResource(r *http.Request, _ map[string]any) (any, *feishuRefus
 	return feishuRaw(data), nil
 }
 
-// Withhold takes scopes away from the app, or gives them back.
+// Withhold revokes scopes of the app, or grants them again.
 func (a *API) Withhold(withheld bool, scopes ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -158,7 +156,7 @@ func (a *API) Withhold(withheld bool, scopes ...string) {
 	}
 }
 
-// listScopes says what the app may, without which nobody may ask for less.
+// listScopes lists the scopes of the app.
 func (a *API) listScopes(*http.Request, map[string]any) (any, *feishuRefusal) {
 	var out []any
 	for _, s := range feishuScopes() {
@@ -212,7 +210,7 @@ func (a *API) HeldKey(message string) string {
 	return ""
 }
 
-// SayNothing makes a message of somebody that no event tells of, and returns its id.
+// SayNothing stores a person's message without an event, and returns its id.
 func (a *API) SayNothing(chat string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,9 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// NewAPIInProcess is a fake that is reached through its [API.Client] and its
-// [API.Dial] only, with no socket, so that it works where time is simulated. It
-// waits as long for answers as the service does, and brings what is due by itself.
+// NewAPIInProcess is a fake without a socket, which works where time is simulated: only [API.Client] and [API.Dial]
+// reach it. It waits for answers as long as the service does, and delivers due events by itself.
 func NewAPIInProcess(tb testing.TB) *API {
 	tb.Helper()
 	a := newFeishuAPI()
@@ -47,7 +46,7 @@ func (a *API) SetPipe(p *faketest.Pipe, path string) {
 	a.push.client, a.push.hook = p.Client(), "http://hook.invalid"+path
 }
 
-// Away makes the fake unreachable, or reachable again: connections end, and none is made.
+// Away makes the fake unreachable, or reachable again. Existing connections end, and new ones fail.
 func (a *API) Away(on bool) {
 	a.mu.Do(func() { a.away = on })
 	if on {
@@ -55,5 +54,5 @@ func (a *API) Away(on bool) {
 	}
 }
 
-// Gone tells whether nothing connects.
+// Gone implements [faketest.Unconnected].
 func (a *API) Gone() bool { return faketest.Get(&a.mu, func() bool { return a.away }) }

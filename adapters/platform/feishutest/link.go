@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// feishuPacket is how long a packet of the long connection is at most here; longer
-// events are cut, as the service cuts long ones.
+// feishuPacket is the size limit of a packet of the long connection. Longer events are split, as by the service, which
+// has a higher limit.
 const feishuPacket = 500
 
 // feishuLinks are the long connections that are open.
@@ -62,7 +62,7 @@ func (s *feishuLinks) remove(l *feishuLink) {
 	s.mu.Do(func() { s.open = slices.DeleteFunc(slices.Clone(s.open), func(x *feishuLink) bool { return x == l }) })
 }
 
-// frame takes a frame of the app: a ping, or what it answers to an event.
+// frame handles a frame from the app: a ping, or the answer to an event.
 func (s *feishuLinks) frame(l *feishuLink, f feishuFrame) {
 	s.mu.Lock()
 	frozen := s.frozen
@@ -87,11 +87,11 @@ func (s *feishuLinks) frame(l *feishuLink, f feishuFrame) {
 func (l *feishuLink) write(f feishuFrame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = websocket.Message.Send(l.conn, f.bytes()) // a connection that is gone shows when it is read
+	_ = websocket.Message.Send(l.conn, f.bytes()) // a broken connection is noticed by its reader
 }
 
-// post brings an event over the newest connection, once there is one: it is on its way when post
-// returns. What it returns waits for the answer and returns its data; false: no good answer came.
+// post sends an event over the newest connection, and waits for a connection if there is none. The returned function
+// waits for the answer and returns its data; it returns false if the answer is missing or an error.
 func (s *feishuLinks) post(ctx context.Context, body []byte) func() ([]byte, bool) {
 	l := s.newest(ctx)
 	if l == nil {
@@ -162,7 +162,7 @@ func (s *feishuLinks) closeAll() {
 	s.cut()
 }
 
-// cut ends every connection. Who waits for an answer waits in vain.
+// cut ends every connection. Answers to events that were sent over them never arrive.
 func (s *feishuLinks) cut() {
 	s.mu.Lock()
 	open := s.open
@@ -174,7 +174,7 @@ func (s *feishuLinks) cut() {
 	s.Signal()
 }
 
-// bytes writes a frame: all four numbers are always there.
+// bytes encodes a frame, always with all four numbers.
 func (f feishuFrame) bytes() []byte {
 	var b []byte
 	for i, v := range []int64{1, 1, f.service, f.method} {
@@ -204,7 +204,7 @@ func readHeader(b []byte, into map[string]string) bool {
 	return true
 }
 
-// readFrame reads a frame. One without its four numbers is none.
+// readFrame decodes a frame, which is invalid without its four numbers.
 func readFrame(b []byte) (f feishuFrame, ok bool) {
 	f.headers = map[string]string{}
 	numbers := map[protowire.Number]int64{}
@@ -247,7 +247,7 @@ func (a *API) addLinks(mux *http.ServeMux, add func(string, bool, func(*http.Req
 		if body["AppID"] != App || body["AppSecret"] != feishuSecret {
 			return nil, &feishuRefusal{status: http.StatusOK, code: 1000040351, text: "app id or secret is incorrect"}
 		}
-		// Under the address that the app used, so that a proxy between them stays in use.
+		// This is the address that the app used, so that a proxy between them stays in use.
 		url := "ws://" + r.Host + "/callback/ws/link?device_id=7&service_id=33&access_key=CANARY&ticket=" + a.newID("t")
 		return map[string]any{"URL": url, "ClientConfig": linkConfig()}, nil
 	})
@@ -286,12 +286,12 @@ func (a *API) FreezeLinks(on bool) {
 	a.links.Signal()
 }
 
-// Links tells how many long connections are open, and how many were ever made.
+// Links returns the number of open long connections, and of all that were ever made.
 func (a *API) Links() (open, made int) {
 	a.links.mu.Lock()
 	defer a.links.mu.Unlock()
 	return len(a.links.open), a.links.made
 }
 
-// Pings is how many pings came over long connections.
+// Pings is the number of pings received over long connections.
 func (a *API) Pings() int { return faketest.Get(&a.links.mu, func() int { return a.links.pings }) }

@@ -2,7 +2,7 @@ package feishutest
 
 import "net/http"
 
-// SetName says the name of a person from now on, by open id. People have none otherwise.
+// SetName sets a person's name, by open id. By default people have no name.
 func (a *API) SetName(id, name string) { a.mu.Do(func() { a.names[id] = name }) }
 
 // readNames answers the names of at most ten people.
@@ -20,18 +20,17 @@ func (a *API) readNames(r *http.Request, body map[string]any) (any, *feishuRefus
 	return map[string]any{"users": users}, nil
 }
 
-// Join makes somebody add the bot to a group with a name, and Leave take it out. They return
-// the id of the event. A group that was dissolved has no members.
+// Join makes somebody add the bot to a group with a name. It returns the id of the event.
 func (a *API) Join(chat, by, name string) string {
 	return a.member("im.chat.member.bot.added_v1", chat, by, name, true)
 }
 
-// Leave is the end of what [API.Join] began.
+// Leave makes somebody remove the bot from a group. It returns the id of the event.
 func (a *API) Leave(chat, by, name string) string {
 	return a.member("im.chat.member.bot.deleted_v1", chat, by, name, false)
 }
 
-// Disband dissolves a group.
+// Disband dissolves a group, which then has no members. It returns the id of the event.
 func (a *API) Disband(chat, by, name string) string {
 	return a.member("im.chat.disbanded_v1", chat, by, name, false)
 }

@@ -150,7 +150,7 @@ func (a *API) newMessage(c *feishuChat, body map[string]any, parent string, thre
 		return a.messages[use.message].object(), nil
 	}
 	m := &Message{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true, made: a.now()}
-	if parent == "" && c.kind == messages.ChatTopicGroup { // it begins a topic of its own
+	if parent == "" && c.kind == messages.ChatTopicGroup { // it starts a new topic
 		m.Thread = a.newID("omt_")
 	}
 	if parent != "" {
@@ -191,7 +191,7 @@ func (a *API) readMessage(r *http.Request, _ map[string]any) (any, *feishuRefusa
 		return nil, feishuNo(230110, "Action unavailable as the message has been deleted.")
 	}
 	items := []any{m.object()}
-	for _, c := range m.children { // what was forwarded comes behind what holds it
+	for _, c := range m.children { // forwarded messages follow the one that contains them
 		child := c.object()
 		child["upper_message_id"] = m.ID
 		items = append(items, child)
@@ -199,7 +199,7 @@ func (a *API) readMessage(r *http.Request, _ map[string]any) (any, *feishuRefusa
 	return map[string]any{"items": items}, nil
 }
 
-// deleteMessage takes a message of the bot back.
+// deleteMessage recalls a message of the bot.
 func (a *API) deleteMessage(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
 	m := a.messages[r.PathValue("id")]
 	switch {
@@ -229,7 +229,7 @@ func (a *API) patchMessage(r *http.Request, body map[string]any) (any, *feishuRe
 	return map[string]any{}, nil
 }
 
-// content checks what a message is made of and returns what people see of it.
+// content checks the content of a message and returns what people see of it.
 func (a *API) content(kind, content string) (string, *feishuRefusal) {
 	bad := feishuNo(230001, "Your request contains an invalid request parameter, ext=invalid message content.")
 	var c map[string]any

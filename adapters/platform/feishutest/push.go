@@ -22,28 +22,28 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// feishuPatience is how long the service waits for an answer, and so does the fake
-// where time is simulated; a machine that is busy with tests gets feishuKindness.
+// feishuPatience is how long the service waits for an answer, and so does the fake where time is simulated. In real time
+// the fake waits for feishuKindness, because the machine may be busy with tests.
 const (
 	feishuPatience = 3 * time.Second
 	feishuKindness = 30 * time.Second
 )
 
-// feishuSchedule is when an event comes again that was not answered, after the try before.
+// feishuSchedule are the delays before an unanswered event is sent again.
 func feishuSchedule() []time.Duration {
 	return []time.Duration{15 * time.Second, 5 * time.Minute, time.Hour, 6 * time.Hour}
 }
 
 type feishuPush struct {
 	client *http.Client
-	hook   string // empty: events go over the long connection
+	hook   string // if empty, events go over the long connection
 	more   chan struct{}
 	queue  []*feishuEvent // due now
 	late   []*feishuEvent // due later
 	all    []*feishuEvent
-	busy   int  // so many are being brought
-	mute   bool // no event is made
-	ahead  bool // the next one goes before the one before is answered
+	busy   int  // the number of events being delivered
+	mute   bool // people's actions cause no events
+	ahead  bool // events do not wait for the answer to the previous one
 }
 
 type feishuEvent struct {
@@ -54,7 +54,7 @@ type feishuEvent struct {
 	done  bool
 }
 
-// Mention is an entry of a message's mentions: key stands in the text for a person.
+// Mention is an entry of a message's mentions; in the text, key represents the person.
 func Mention(key, openID, name string) map[string]any {
 	return map[string]any{"key": key, "id": map[string]any{"open_id": openID, "union_id": "on_2", "user_id": ""}, "name": name, "tenant_key": "tenant"}
 }
@@ -94,9 +94,8 @@ func decodeCard(content string) map[string]any {
 // SetWebhook makes events go to an address.
 func (a *API) SetWebhook(url string) { a.mu.Do(func() { a.push.hook = url }) }
 
-// Say makes somebody write a text into a chat; members of more are set in the
-// message of the event, or removed when nil. A message with a root_id and no parent_id is in the topic
-// which the former opened. It returns the message's id.
+// Say makes somebody write a text into a chat; members of more are set in the message of the event, or removed when nil.
+// A message with a root_id and no parent_id is in the topic that the message root_id opened. It returns the message's id.
 func (a *API) Say(chat, from, text string, more map[string]any) string {
 	content, _ := json.Marshal(map[string]any{"text": text})
 	a.mu.Lock()
@@ -110,9 +109,9 @@ func (a *API) Say(chat, from, text string, more map[string]any) string {
 			delete(m, k)
 		}
 	}
-	id = stringOf(m["message_id"]) // perhaps another one
+	id = stringOf(m["message_id"]) // more may have set another one
 	a.intoTopic(chat, m)
-	if a.chats[chat].kind == messages.ChatTopicGroup && m["thread_id"] == nil { // there is nothing outside of topics
+	if a.chats[chat].kind == messages.ChatTopicGroup && m["thread_id"] == nil { // every message is in a topic
 		m["thread_id"] = a.newID("omt_")
 	}
 	a.messages[id] = &Message{
@@ -127,8 +126,8 @@ func (a *API) Say(chat, from, text string, more map[string]any) string {
 	return id
 }
 
-// intoTopic puts a message that has only a root_id into the topic which that message opened. In a topic every message is a
-// reply, formally to the message that opened it. In a group of topics a reply is in the topic of what it answers.
+// intoTopic puts a message that has only a root_id into the topic that message root_id opened. In a topic every message
+// is formally a reply to the message that opened it. In a topic group a reply is in the topic of the message it answers.
 func (a *API) intoTopic(chat string, m map[string]any) {
 	if at := a.messages[stringOf(m["parent_id"])]; at != nil && a.chats[chat].kind == messages.ChatTopicGroup {
 		for a.messages[at.Parent] != nil {
@@ -138,7 +137,7 @@ func (a *API) intoTopic(chat string, m map[string]any) {
 	}
 	root := a.messages[stringOf(m["root_id"])]
 	if root == nil || m["parent_id"] != nil && a.chats[chat].kind != messages.ChatTopicGroup {
-		return // elsewhere a reply has a root as well, and is in no topic
+		return // in other groups a reply also has a root, but no topic
 	}
 	root.Thread = cmp.Or(root.Thread, a.newID("omt_"))
 	m["thread_id"] = root.Thread
@@ -147,7 +146,7 @@ func (a *API) intoTopic(chat string, m map[string]any) {
 	}
 }
 
-// Inject makes an event and brings it. It returns its id.
+// Inject creates an event, queues it for delivery and returns its id.
 func (a *API) Inject(kind string, event any) string {
 	return faketest.Get(&a.mu, func() string { return a.inject(kind, event) })
 }
@@ -164,7 +163,7 @@ func (a *API) inject(kind string, event any) string {
 	return id
 }
 
-// eventBody is an event in clear; the lock is held.
+// eventBody returns an unencrypted event. It is called with the lock held.
 func (a *API) eventBody(id, kind string, event any) []byte {
 	body, err := json.Marshal(map[string]any{
 		"schema": "2.0",
@@ -180,7 +179,7 @@ func (a *API) eventBody(id, kind string, event any) []byte {
 	return body
 }
 
-// EventBody is an event in clear, as [API.Request] takes it, that is brought to nobody.
+// EventBody returns an unencrypted event for [API.Request], without delivering it.
 func (a *API) EventBody(kind string, event any) []byte {
 	return faketest.Get(&a.mu, func() []byte { return a.eventBody(a.newID(""), kind, event) })
 }
@@ -193,7 +192,7 @@ func (a *API) queue(e *feishuEvent) {
 	}
 }
 
-// Repeat brings every event once more.
+// Repeat delivers every event once more.
 func (a *API) Repeat() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,7 +202,7 @@ func (a *API) Repeat() {
 	}
 }
 
-// Advance moves the clock of the fake and brings what is due by then.
+// Advance moves the clock of the fake and delivers the events that are due by then.
 func (a *API) Advance(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -216,11 +215,10 @@ func (a *API) Advance(d time.Duration) {
 	}
 }
 
-// Mute makes what people do no events, or makes it events again.
+// Mute decides whether the actions of people cause no events.
 func (a *API) Mute(on bool) { a.mu.Do(func() { a.push.mute = on }) }
 
-// Hurry brings every event that waits for another try, without moving the clock and as
-// if it were the first try.
+// Hurry delivers every event that waits for another try now, as if for the first time, without moving the clock.
 func (a *API) Hurry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -232,7 +230,7 @@ func (a *API) Hurry() {
 	}
 }
 
-// Pushed tells how many events were answered, wait for another try, and are lost.
+// Pushed counts the events that were answered, that wait for another try, and that are lost.
 func (a *API) Pushed() (done, waiting, lost int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -249,7 +247,7 @@ func (a *API) Pushed() (done, waiting, lost int) {
 	return done, waiting, lost
 }
 
-// deliver brings events, one after the other, until the fake is closed.
+// deliver delivers events one after the other, until the fake is closed.
 func (a *API) deliver() {
 	for {
 		select {
@@ -299,11 +297,10 @@ func (a *API) deliverNext() bool {
 	return true
 }
 
-// Ahead makes events go over the long connection without waiting for the answers to
-// those before.
+// Ahead decides whether events go over the long connection without waiting for the answers to earlier ones.
 func (a *API) Ahead(on bool) { a.mu.Do(func() { a.push.ahead = on }) }
 
-// settle notes what became of a try.
+// settle records the outcome of a try.
 func (a *API) settle(e *feishuEvent, ok bool) {
 	defer a.Signal()
 	a.mu.Lock()
@@ -320,13 +317,13 @@ func (a *API) settle(e *feishuEvent, ok bool) {
 		e.due = a.now().Add(steps[e.tries])
 		e.tries++
 		a.push.late = append(a.push.late, e)
-		if a.server == nil { // time passes by itself
+		if a.server == nil { // the clock is simulated, so the delay can be waited for
 			time.AfterFunc(e.due.Sub(a.now()), func() { a.Advance(0) })
 		}
 	}
 }
 
-// Request is a request as the service makes it: encrypted and signed.
+// Request returns a request as the service makes it: encrypted and signed.
 func (a *API) Request(ctx context.Context, target string, event []byte) (*http.Request, error) {
 	raw, err := json.Marshal(map[string]any{"encrypt": Seal(feishuEncrypt, event)})
 	if err != nil {
@@ -360,8 +357,8 @@ func (a *API) Bring(ctx context.Context, client *http.Client, target string, eve
 	return resp.StatusCode, body, err
 }
 
-// Press makes somebody press a button of a message and returns what the app
-// answers; members of more are set in the event. It goes the way that events go.
+// Press makes somebody press a button of a message and returns the app's answer; members of more are set in the event.
+// It is delivered like an event.
 func (a *API) Press(ctx context.Context, chat, message, by string, value map[string]any, more map[string]any) (map[string]any, error) {
 	event := map[string]any{
 		"operator": map[string]any{"tenant_key": "tenant", "open_id": by, "union_id": "on_3", "user_id": ""}, "token": "c-sample",
@@ -393,7 +390,7 @@ func (a *API) Press(ctx context.Context, chat, message, by string, value map[str
 	return out, a.showAnswer(message, out)
 }
 
-// showAnswer replaces the card of a message by the one of an answer.
+// showAnswer replaces the card of a message by the one in the app's answer.
 func (a *API) showAnswer(message string, out map[string]any) error {
 	card, ok := out["card"].(map[string]any)
 	if !ok {
@@ -416,7 +413,7 @@ func (a *API) showAnswer(message string, out map[string]any) error {
 	return nil
 }
 
-// Idle tells that no event is being brought or due.
+// Idle reports whether no event is being delivered or due.
 func (a *API) Idle() bool {
 	return faketest.Get(&a.mu, func() bool { return len(a.push.queue) == 0 && a.push.busy == 0 })
 }

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	// feishuCardRate is how often a second a card may be changed, feishuAppRate and
+	// feishuCardRate is how many times per second a card may be changed, feishuAppRate and
 	// feishuAppMinute how often all cards of an app.
 	feishuCardRate  = 10
 	feishuAppRate   = 50
 	feishuAppMinute = 1000
-	// feishuStreams is how long a card streams before the service ends that.
+	// feishuStreams is how long a card may stream before the service ends the stream.
 	feishuStreams = 10 * time.Minute
 )
 
@@ -27,7 +27,7 @@ type feishuCard struct {
 	writes    []time.Time
 }
 
-// since counts times that are not older.
+// since counts the times that are at most d before now.
 func since(times []time.Time, now time.Time, d time.Duration) (n int) {
 	for _, t := range times {
 		if now.Sub(t) < d {
@@ -54,7 +54,7 @@ func (a *API) createCard(r *http.Request, body map[string]any) (any, *feishuRefu
 	return map[string]any{"card_id": c.id}, nil
 }
 
-// attachCard makes a message show a card that was made before, which can be sent once.
+// attachCard makes a message show a card that exists already. A card can be sent only once.
 func (a *API) attachCard(m *Message) *feishuRefusal {
 	c := decodeCard(m.Content)
 	if m.Kind != "interactive" || c["type"] != "card" {
@@ -80,7 +80,7 @@ func (a *API) convertCard(_ *http.Request, body map[string]any) (any, *feishuRef
 	return map[string]any{"card_id": m.card.id}, nil
 }
 
-// cardFor checks what every change of a card has to have.
+// cardFor checks what all changes of a card have in common.
 func (a *API) cardFor(r *http.Request, body map[string]any) (*feishuCard, *feishuRefusal) {
 	c := a.cards[r.PathValue("id")]
 	sequence, ok := body["sequence"].(float64)
@@ -145,7 +145,7 @@ func (a *API) setCard(r *http.Request, body map[string]any) (any, *feishuRefusal
 	return map[string]any{}, nil
 }
 
-// CardSequence is the number of the newest change of the card that a message shows.
+// CardSequence is the sequence number of the newest change of the card that a message shows.
 func (a *API) CardSequence(message string) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

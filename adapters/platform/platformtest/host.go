@@ -17,8 +17,8 @@ type State struct {
 	Note string
 }
 
-// Host is a core that records what platforms hand over. Like the real one it
-// knows the ids that it took. It is safe for concurrent use.
+// Host is a core that records what platforms hand over. Like the real core it recognises the ids that it has accepted. It
+// is safe for concurrent use.
 type Host struct {
 	faketest.Changes
 	mu       faketest.Guard
@@ -31,10 +31,10 @@ type Host struct {
 
 var _ platform.Host = (*Host)(nil)
 
-// NewHost returns a host that takes everything.
+// NewHost returns a host that accepts everything.
 func NewHost() *Host { return &Host{known: map[string]string{}} }
 
-// Refuse makes the host refuse the inbounds for which f returns an error; nil: none.
+// Refuse makes the host refuse the inbounds for which f returns an error. If f is nil, it refuses none.
 func (h *Host) Refuse(f func(platform.Inbound) error) { h.mu.Do(func() { h.refuse = f }) }
 
 // Accept implements [platform.Host].
@@ -63,7 +63,7 @@ func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 	return out
 }
 
-// Know makes the host know an id of a chat, as that of a turn.
+// Know makes the host recognise an ingress id of a chat as that of a turn.
 func (h *Host) Know(key messages.ChatKey, ingressID, turn string) {
 	h.mu.Do(func() { h.known[string(key)+" "+ingressID] = turn })
 }
@@ -81,7 +81,7 @@ func (h *Host) Accepted() []platform.Inbound {
 	return faketest.Get(&h.mu, func() []platform.Inbound { return slices.Clone(h.accepted) })
 }
 
-// Offered returns everything that was handed over, refused and repeated ones too.
+// Offered returns everything that was handed over, including what was refused or repeated.
 func (h *Host) Offered() []platform.Inbound {
 	return faketest.Get(&h.mu, func() []platform.Inbound { return slices.Clone(h.offered) })
 }

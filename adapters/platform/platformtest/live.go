@@ -15,8 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// Live is a core for platforms whose readers follow chats. It takes messages as [Host] does, and
-// the test plays its runs. A test changes its fields before it is used, or while it holds the lock.
+// Live is a core for platforms whose readers follow chats. It accepts messages like [Host], and the test plays its runs.
+// A test sets the fields before the first use or with the lock held.
 type Live struct {
 	*Host
 	sync.Mutex
@@ -28,8 +28,8 @@ type Live struct {
 	OnAccept func(platform.Inbound)
 	OnDecide func(messages.ChatKey, []messages.Decision)
 	Deaf     bool   // frames are lost
-	Decline  string // why messages are declined; empty: they are not
-	// DecidesAll takes decisions about requests that are in no message, too.
+	Decline  string // the reason for declining messages; if empty, they are accepted
+	// DecidesAll accepts decisions even about requests that are in no message.
 	DecidesAll bool
 	DecideErr  error
 	Rewound    []string
@@ -39,7 +39,7 @@ type Live struct {
 
 var _ platform.Live = (*Live)(nil)
 
-// Decided are decisions that came at once.
+// Decided are decisions that arrived together.
 type Decided struct {
 	By  platform.Person
 	Say []messages.Decision
@@ -57,15 +57,15 @@ type LiveChat struct {
 	live     *Live
 	key      messages.ChatKey
 	watchers map[chan platform.Frame]bool
-	watches  int // that were begun and not awaited
+	watches  int // watches that have begun and that Watched has not returned for
 	sees     []string
 	settles  []string
 }
 
-// NewLive returns a core that takes everything.
+// NewLive returns a core that accepts everything.
 func NewLive() *Live { return &Live{Host: NewHost(), chats: map[messages.ChatKey]*LiveChat{}} }
 
-// Chat is a chat of a key, for those who have the lock.
+// Chat returns the chat of a key. It is called with the lock held.
 func (l *Live) Chat(key messages.ChatKey) *LiveChat {
 	c := l.chats[key]
 	if c == nil {
@@ -75,9 +75,9 @@ func (l *Live) Chat(key messages.ChatKey) *LiveChat {
 	return c
 }
 
-// Accept implements [platform.Host]: what it takes waits for an answer.
+// Accept implements [platform.Host]. Accepted messages wait for an answer.
 func (l *Live) Accept(ctx context.Context, list []platform.Inbound) []platform.Result {
-	l.Lock() // what is taken can be answered
+	l.Lock() // an accepted message can be answered at once
 	defer l.Unlock()
 	var out []platform.Result
 	for _, in := range list {
@@ -105,7 +105,7 @@ func (l *Live) Accept(ctx context.Context, list []platform.Inbound) []platform.R
 	return out
 }
 
-// take lets a turn wait, unless the history has it.
+// take queues a turn, unless the history has it already.
 func (c *LiveChat) take(in platform.Inbound) {
 	if slices.ContainsFunc(c.History, func(m uimessage.Message) bool { return m.ID == in.TurnID }) {
 		c.Running = true
@@ -122,7 +122,7 @@ func (c *LiveChat) take(in platform.Inbound) {
 	c.Waiting = append(c.Waiting, m)
 }
 
-// Next waits for the next message that is taken.
+// Next waits for the next accepted message.
 func (l *Live) Next(tb testing.TB) platform.Inbound {
 	tb.Helper()
 	in := l.AwaitAccepted(tb, l.read+1)[l.read]
@@ -130,7 +130,7 @@ func (l *Live) Next(tb testing.TB) platform.Inbound {
 	return in
 }
 
-// Unread is how many messages were taken that [Live.Next] has not returned.
+// Unread is the number of accepted messages that [Live.Next] has not returned.
 func (l *Live) Unread() int { return len(l.Accepted()) - l.read }
 
 // Watch implements [platform.Live].
@@ -160,7 +160,7 @@ func (c *LiveChat) drop(ch chan platform.Frame) {
 	}
 }
 
-// Watched waits until a chat is watched once more.
+// Watched waits until one more watch of a chat begins.
 func (l *Live) Watched(tb testing.TB, key messages.ChatKey) {
 	tb.Helper()
 	l.Await(tb, "a reader", func() bool {
@@ -202,7 +202,7 @@ func (c *LiveChat) build() uimessage.Message {
 	r := uistream.NewWriter(nil, c.Message)
 	for _, chunk := range c.Chunks {
 		if _, err := r.Apply(chunk); err != nil {
-			panic(err) // the test plays what no run does
+			panic(err) // the test plays something that no run does
 		}
 	}
 	return r.Snapshot()
@@ -279,7 +279,7 @@ func (c *LiveChat) decide(d messages.Decision) messages.DecisionOutcome {
 	return out
 }
 
-// Decided are the decisions that came, in order.
+// Decided are the decisions that arrived, in order.
 func (l *Live) Decided() (out []messages.Decision) {
 	l.Lock()
 	defer l.Unlock()
@@ -294,7 +294,7 @@ func (c *LiveChat) frame(f platform.Frame) platform.Frame {
 	return f
 }
 
-// Send gives a frame to all who watch; who is too slow is dropped.
+// Send sends a frame to all watchers and drops those that are too slow.
 func (c *LiveChat) Send(f platform.Frame) {
 	if c.live.Deaf {
 		return
@@ -308,7 +308,7 @@ func (c *LiveChat) Send(f platform.Frame) {
 	}
 }
 
-// Start begins a message that sees all turns that wait.
+// Start begins a message that answers all waiting turns.
 func (l *Live) Start(key messages.ChatKey, run, message string) {
 	l.Lock()
 	defer l.Unlock()
@@ -347,7 +347,7 @@ func step(text string) []uistream.Chunk {
 	return []uistream.Chunk{uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: text}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{}}
 }
 
-// End ends the message; with last the run has ended and its outcomes are known.
+// End ends the message. If last is set, the run has ended and its outcomes are known.
 func (l *Live) End(key messages.ChatKey, last bool, result string) {
 	l.Lock()
 	defer l.Unlock()
@@ -374,7 +374,7 @@ func (c *LiveChat) end(last bool, result string) {
 	c.Send(f)
 }
 
-// Answer answers what waits in a chat with a text, in one run.
+// Answer answers the waiting turns of a chat with a text, in one run.
 func (l *Live) Answer(key messages.ChatKey, text string) {
 	l.Lock()
 	defer l.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Log is a log that tests read while it is written.
+// Log is a log that can be read while it is written.
 type Log struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Person is somebody who uses a platform with a [Live] over a connection: they send one message
-// after the other, repeating each until it is accepted, and see answers.
+// Person is a person who uses a platform with a [Live] over a connection. They send one message after the other, repeat
+// each until it is accepted, and see answers.
 type Person struct {
 	Live *Live
 
@@ -28,14 +28,13 @@ type Person struct {
 // Letter is a message to deliver.
 type Letter struct{ ID, Text string }
 
-// NewPerson returns somebody who has said nothing.
+// NewPerson returns a person without messages.
 func NewPerson(tb testing.TB) *Person {
 	tb.Helper()
 	return &Person{Live: NewLive(), t: tb, queue: make(chan Letter, 100), known: map[string]bool{}}
 }
 
-// Deliver sends what the person says, in order, until their life ends. send reports whether a
-// message was accepted.
+// Deliver sends the person's messages in order, until life ends. send reports whether a message was accepted.
 func (p *Person) Deliver(life context.Context, send func(Letter) bool) {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
@@ -51,7 +50,7 @@ func (p *Person) Deliver(life context.Context, send func(Letter) bool) {
 	}
 }
 
-// Connection is the life of a connection, which the suite may cut.
+// Connection returns the context of a connection, which the suite may cut.
 func (p *Person) Connection(life context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(life)
 	p.mu.Lock()

@@ -22,59 +22,57 @@ type Trouble string
 const (
 	Limited     Trouble = "rate limited"         // with a pause of 7 s
 	Broken      Trouble = "server error"         // 5xx
-	CutBefore   Trouble = "cut before"           // the connection breaks; nothing was sent
-	CutAfter    Trouble = "cut after"            // it was sent, then the connection breaks
+	CutBefore   Trouble = "cut before"           // the connection breaks before anything is sent
+	CutAfter    Trouble = "cut after"            // the connection breaks after the message was sent
 	Unauth      Trouble = "credential refused"   //
 	Banned      Trouble = "no right to write"    //
 	Gone        Trouble = "chat not found"       //
 	Moved       Trouble = "chat has a new id"    //
-	BadMarkup   Trouble = "markup refused"       // the plain text is taken
+	BadMarkup   Trouble = "markup refused"       // plain text is accepted
 	Unreachable Trouble = "nothing is listening" // until the end of the test
 )
 
-// Harness is a platform with a service behind it that the suite can steer. A
-// platform that cannot be made to fail in some way leaves Make false for it.
+// Harness is a platform with a service that the suite controls.
 type Harness struct {
-	// Platform sends ([platform.Sender]), or its readers follow chats: then Answer is set.
+	// Platform implements [platform.Sender], or its readers follow chats. In the latter case Answer is set.
 	Platform platform.Platform
-	// Core is the core that the platform was made with; nil: each test brings one.
+	// Core is the core that the platform was made with. If it is nil, each test makes its own.
 	Core *Host
-	// Chat is a chat where everybody is heard; Topic is a thread of another, nil if there are none.
+	// Chat is a chat where the bot answers everybody. Topic is a thread of another chat; it is nil if there are no threads.
 	Chat  platform.Target
 	Topic *platform.Target
-	// Limit is the longest text of one message, in UTF-16 units; 0: none is too long.
+	// Limit is the longest text of one message, in UTF-16 units; 0 means no limit.
 	Limit int
 	// Say makes a person write into a target and returns the message's id.
 	Say func(to platform.Target, text string) string
-	// Edit makes that person change the message; each time counts as another edit.
-	// Nil: the service tells nobody of edits.
+	// Edit makes the person edit the message. Each call is another edit. It is nil if the service does not report edits.
 	Edit func(to platform.Target, id, text string)
-	// Repeat makes the service, or the person's client, deliver everything once more.
+	// Repeat makes the service, or the person's client, deliver everything again.
 	Repeat func()
-	// Speak makes a person send a voice and returns the message's id; nil: none can.
+	// Speak makes a person send a voice message and returns its id. It is nil if this is not possible.
 	Speak func(to platform.Target) string
-	// Shown returns the texts of ours that people see, in order.
+	// Shown returns the bot's texts that people see, in order.
 	Shown func(to platform.Target) []string
-	// Answer makes the core answer, for readers; nil: the platform sends.
+	// Answer makes the core answer. It is nil if the platform implements [platform.Sender].
 	Answer func(to platform.Target, text string)
-	// Cut breaks the connections of readers; nil: they are none that last.
+	// Cut breaks the connections of readers. It is nil if they have no lasting ones.
 	Cut func()
-	// Press answers the newest request that people see by a button; nil: there are none.
+	// Press decides the newest visible request with a button. It is nil if there are no buttons.
 	Press func(to platform.Target, ask messages.Ask, approve bool)
 	// Decided returns what people decided by buttons.
 	Decided func() []messages.Decision
-	// Marked tells whether a person's message bears a mark; nil: there are none.
+	// Marked reports whether a person's message has a reaction. It is nil if there are no reactions.
 	Marked func(to platform.Target, id string) bool
-	// Make arms a trouble for the next send; false: not possible here.
+	// Make arms a trouble for the next send. It returns false if the platform cannot have it.
 	Make func(Trouble) bool
-	// Files are the kinds of attachments that the service shows as such; nil: none.
+	// Files are the kinds of attachments that the service shows as attachments.
 	Files []string
-	// Outage makes the service unreachable for the receiver, or reachable again; nil:
-	// people come to the platform by themselves.
+	// Outage makes the service unreachable for the receiver, or reachable again. It is nil if people connect to the
+	// platform directly.
 	Outage func(on bool)
 }
 
-// core is what the platform hands messages to.
+// core returns the core that the platform hands messages to.
 func (h Harness) core() *Host {
 	if h.Core != nil {
 		return h.Core
@@ -82,7 +80,7 @@ func (h Harness) core() *Host {
 	return NewHost()
 }
 
-// receive runs Receive until the test ends and fails it when Receive does.
+// receive runs Receive until the test ends. The test fails if Receive fails.
 func receive(t *testing.T, h Harness, host platform.Host) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +130,7 @@ func testIn(t *testing.T, h Harness) {
 	if len(ids) != 5 || len(requests) != 5 {
 		t.Errorf("ids are not unique: %v %v", ids, requests)
 	}
-	host.AwaitUp(t) // a message may be quicker than the report, which comes from another goroutine
+	host.AwaitUp(t) // the report comes from another goroutine and may arrive after a message
 }
 
 func testUnavailable(t *testing.T, h Harness) {
@@ -159,7 +157,7 @@ func testRepeat(t *testing.T, h Harness) {
 	h.Say(h.Chat, "once")
 	host.AwaitAccepted(t, 1)
 	h.Repeat()
-	if h.sends() { // a platform that sees the history knows by itself what is there
+	if h.sends() { // a platform that reads the history knows which messages exist
 		host.Await(t, "the repetition", func() bool { return len(host.Offered()) > 1 })
 	}
 	h.Say(h.Chat, "and then this")
@@ -304,7 +302,7 @@ func testEditOut(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	final := s.Plan(platform.Outbound{To: h.Chat, Text: "half of **it**"})[0]
-	for range 2 { // the second changes nothing, which is not an error
+	for range 2 { // the second call changes nothing and is no error
 		if err := e.Edit(t.Context(), h.Chat, made.ID, final); err != nil {
 			t.Errorf("Edit: %v", err)
 		}
@@ -360,7 +358,7 @@ func testTroubles(t *testing.T, h Harness) {
 	}
 }
 
-// testLimited: until the time is over the platform may answer by itself.
+// testLimited checks that a rate limit is reported with the length of the pause.
 func testLimited(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Make == nil || !h.Make(Limited) {

@@ -16,8 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// testDeclared: the core believes what a platform says of itself, so it has to be
-// true both ways: what is declared is there, and what is there is declared.
+// testDeclared checks that a platform declares exactly the abilities that it has, because the core relies on that.
 func testDeclared(t *testing.T, h Harness) {
 	t.Helper()
 	caps := h.caps()
@@ -74,13 +73,13 @@ func testDeclared(t *testing.T, h Harness) {
 	}
 }
 
-// request is one for approval, with the words that ask.
+// request returns an approval request and its text.
 func request(n int) (messages.Ask, string) {
 	no := strconv.Itoa(n)
 	return messages.Ask{N: n, ApprovalID: "ask-" + no, Digest: strings.Repeat("ab", 32)}, "#" + no + ": May I?\n\nAnswer yes or no, or /approve " + no + " or /deny " + no + "."
 }
 
-// show brings a message to people as the core does, whatever the platform.
+// show sends a message like the core, on any kind of platform.
 func show(t *testing.T, h Harness, out platform.Outbound) {
 	t.Helper()
 	out = h.caps().Fit(out)
@@ -96,8 +95,7 @@ func show(t *testing.T, h Harness, out platform.Outbound) {
 	}
 }
 
-// testButtons: they stand below the last part, whatever that is, and what a person
-// presses is decided for the very request.
+// testButtons checks that buttons are below the last part, of any kind, and that pressing one decides its request.
 func testButtons(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()
@@ -126,7 +124,7 @@ func testButtons(t *testing.T, h Harness) {
 	}
 }
 
-// testWords: what asks says how to answer, and the answer comes as a message.
+// testWords checks that a request says how to answer it in words, and that this answer arrives as a message.
 func testWords(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()
@@ -143,8 +141,8 @@ func testWords(t *testing.T, h Harness) {
 	}
 }
 
-// testFiles: every kind goes out, in order behind the text; a file that is not there
-// is refused for good.
+// testFiles checks that files of all kinds are sent in order after the text, and that a missing file is refused
+// permanently.
 func testFiles(t *testing.T, h Harness) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "a file.txt")
@@ -179,13 +177,12 @@ func testFiles(t *testing.T, h Harness) {
 	}
 }
 
-// captions are the texts that people see, without files that bear none of their own,
-// which a fake shows as [file].
+// captions are the texts that people see, without files that have no caption, which a fake shows as [file].
 func (h Harness) captions() []string {
 	return slices.DeleteFunc(h.Shown(h.Chat), func(s string) bool { return s == "" || strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") })
 }
 
-// testNamedFiles: people read which files there are.
+// testNamedFiles checks that people read the names of the files.
 func testNamedFiles(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()
@@ -200,7 +197,7 @@ func testNamedFiles(t *testing.T, h Harness) {
 	}
 }
 
-// testVoiceOut: what is spoken is one message, as files are.
+// testVoiceOut checks that a spoken answer is one message.
 func testVoiceOut(t *testing.T, h Harness) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "voice.opus")
@@ -213,7 +210,7 @@ func testVoiceOut(t *testing.T, h Harness) {
 	}
 }
 
-// testWrittenVoice: who cannot hear it reads it.
+// testWrittenVoice checks that an answer is text where it cannot be spoken.
 func testWrittenVoice(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()
@@ -225,7 +222,7 @@ func testWrittenVoice(t *testing.T, h Harness) {
 	}
 }
 
-// testVoiceIn: a voice is a message of its own, whose file can be fetched.
+// testVoiceIn checks that a voice message arrives as a message whose file can be fetched.
 func testVoiceIn(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Speak == nil {
@@ -249,7 +246,7 @@ func testVoiceIn(t *testing.T, h Harness) {
 	}
 }
 
-// testNoVoiceIn: a file in words stays words.
+// testNoVoiceIn checks that a text about a file remains a text.
 func testNoVoiceIn(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()
@@ -262,7 +259,7 @@ func testNoVoiceIn(t *testing.T, h Harness) {
 	}
 }
 
-// testMarks: a mark is put, put in the place of another, and taken away.
+// testMarks checks that a reaction can be set, replaced and removed.
 func testMarks(t *testing.T, h Harness) {
 	t.Helper()
 	marker, ok := h.Platform.(platform.Marker)
@@ -283,7 +280,7 @@ func testMarks(t *testing.T, h Harness) {
 	}
 }
 
-// testNoMarks: where marks are not wanted, asking for one does nothing.
+// testNoMarks checks that setting a reaction does nothing where reactions are off.
 func testNoMarks(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()

@@ -10,8 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// converse has a person write something that the core answers with a text, and waits
-// until the answer is there to be seen. For platforms that send, the core sends.
+// converse has a person write something that the core answers with a text, and waits until people can see the answer.
 func (h Harness) converse(t *testing.T, host *Host, text string) {
 	t.Helper()
 	before := len(h.Shown(h.Chat))
@@ -21,13 +20,13 @@ func (h Harness) converse(t *testing.T, host *Host, text string) {
 	h.awaitShown(t, before+1)
 }
 
-// awaitShown waits until people see n texts. Readers ask again and again.
+// awaitShown waits until people see n texts. It polls, because readers signal nothing.
 func (h Harness) awaitShown(t *testing.T, n int) {
 	t.Helper()
 	faketest.Poll(t, "people to see it", func() bool { return len(h.Shown(h.Chat)) >= n })
 }
 
-// read has the texts answered one after the other and returns what people saw.
+// read makes the core answer with the texts, one after the other, and returns what people saw.
 func (h Harness) read(t *testing.T, texts ...string) []string {
 	t.Helper()
 	host := h.core()
@@ -41,8 +40,8 @@ func (h Harness) read(t *testing.T, texts ...string) []string {
 	return h.Shown(h.Chat)
 }
 
-// testReads: answers come in order, each once, and as they are: none is cut, and what would be markup elsewhere is
-// handed on; to show it inertly is the page's, or the terminal's.
+// testReads checks that answers arrive in order, once each, and unchanged. They are not split or cut, and markup is not
+// escaped, because the page or the terminal does so.
 func testReads(want ...string) func(*testing.T, Harness) {
 	return func(t *testing.T, h Harness) {
 		t.Helper()
@@ -52,7 +51,7 @@ func testReads(want ...string) func(*testing.T, Harness) {
 	}
 }
 
-// testReadNothing: an answer without words shows none.
+// testReadNothing checks that an empty answer is not shown.
 func testReadNothing(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()
@@ -69,7 +68,7 @@ func testReadNothing(t *testing.T, h Harness) {
 	}
 }
 
-// testReadAgain: a connection that breaks costs nobody anything.
+// testReadAgain checks that a broken connection loses no answer.
 func testReadAgain(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Cut == nil {
@@ -93,7 +92,7 @@ func testReadAgain(t *testing.T, h Harness) {
 	}
 }
 
-// testNotLimited: as many as there are, at once.
+// testNotLimited checks that many messages are sent without a pause.
 func testNotLimited(t *testing.T, h Harness) {
 	t.Helper()
 	want := slices.Repeat([]string{"again"}, 20)
@@ -109,7 +108,7 @@ func testNotLimited(t *testing.T, h Harness) {
 	}
 }
 
-// testFinishedOnly: nothing is there before the text is finished, and nothing beside it.
+// testFinishedOnly checks that only finished texts are shown.
 func testFinishedOnly(t *testing.T, h Harness) {
 	t.Helper()
 	if h.sends() {
@@ -122,7 +121,7 @@ func testFinishedOnly(t *testing.T, h Harness) {
 	}
 }
 
-// testNoEditIn: whatever comes again under an id that is known changes nothing.
+// testNoEditIn checks that a message with a known id changes nothing.
 func testNoEditIn(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()
@@ -138,7 +137,7 @@ func testNoEditIn(t *testing.T, h Harness) {
 	}
 }
 
-// testNoTopics: a message is of the chat and of nothing smaller.
+// testNoTopics checks that messages belong to the chat and to no topic.
 func testNoTopics(t *testing.T, h Harness) {
 	t.Helper()
 	host := h.core()

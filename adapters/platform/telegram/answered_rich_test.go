@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
 
-// TestAnsweredRichMessage checks that a reply to a rich message includes that message, and a
-// forwarded rich message is heard.
+// TestAnsweredRichMessage checks that a reply to a rich message includes that message, and that a forwarded rich
+// message is read.
 func TestAnsweredRichMessage(t *testing.T) {
 	var msg wire.Message
 	raw := `{"message_id":9,"chat":{"id":1,"type":"private"},"from":{"id":1},"rich_message":{"blocks":[{"type":"paragraph","text":"passed on"}]},

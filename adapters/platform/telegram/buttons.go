@@ -194,10 +194,10 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 		p.toast(ctx, c, say.TryAgain, true)
 		return
 	}
-	p.log.Info("group allowed", "chat", chat, "by", person)
+	p.log.Info("a group was allowed", "chat", chat, "by", person)
 	p.toast(ctx, c, say.GroupAllowed, false)
 	p.showKeyboard(ctx, c, onlyButton("✅ "+c.From.Name()))
-	p.owe(ctx)
+	p.sendDue(ctx)
 }
 
 func (p *Platform) toast(ctx context.Context, c callback, text string, alert bool) {

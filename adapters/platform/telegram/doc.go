@@ -18,7 +18,7 @@
 // waits for an answer of the model. The two ways exclude each other: polling deletes an existing
 // webhook.
 //
-// One pure function decides which messages the bot hears ([Options.Access], [Options.Groups]);
+// One pure function decides which messages the bot reads ([Options.Access], [Options.Groups]);
 // pairing is the task of an [AccessStore]. An edit that changes nothing of what is passed on is
 // ignored, because the service reports such edits, too.
 //

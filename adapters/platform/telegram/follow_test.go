@@ -21,7 +21,7 @@ func TestLooksLikeMore(t *testing.T) {
 	}
 }
 
-// Only a person that the bot heard may continue, for a while and in that chat.
+// Only a person whom the bot has answered may follow up, for a while and in that chat.
 func TestFollows(t *testing.T) {
 	now := time.Unix(1000, 0)
 	f := recent.NewTimes(maxFollows, 10*time.Minute, func() time.Time { return now })

@@ -79,7 +79,7 @@ func (p *Platform) member(ctx context.Context, u update) {
 		return
 	}
 	if err := p.admission.Joined(ctx, m); err != nil {
-		p.log.Warn("that the bot was added to a group or removed from it could not be stored", "chat", m.Group.ID, "in", m.In, "error", err)
+		p.log.Warn("it could not be stored that the bot was added to a group or removed from it", "chat", m.Group.ID, "in", m.In, "error", err)
 	}
 }
 

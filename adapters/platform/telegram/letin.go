@@ -42,13 +42,13 @@ func (p *Platform) choose(ctx context.Context, c callback, say words) {
 		p.toast(ctx, c, answer.Text, true)
 		return
 	}
-	p.owe(ctx)
+	p.sendDue(ctx)
 	p.showKeyboard(ctx, c, onlyButton(answer.Mark))
 	p.toast(ctx, c, answer.Text, false)
 }
 
-// owe sends what is due to the owner and to people who were given access.
-func (p *Platform) owe(ctx context.Context) {
+// sendDue sends what is due to the owner and to people who were given access.
+func (p *Platform) sendDue(ctx context.Context) {
 	if !p.life.Begun() || p.me.Load() == nil {
 		return
 	}

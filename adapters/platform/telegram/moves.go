@@ -27,7 +27,7 @@ func newMoves(dir string, log *slog.Logger) *moves {
 	m := &moves{first: map[string]string{}, now: map[string]string{}, file: botkit.StateFile{Dir: dir, Name: "moved.json"}, log: log}
 	if err := m.file.Load(&m.now); err != nil {
 		m.now = map[string]string{}
-		log.Error("which groups became supergroups cannot be read; their chats may start again", "error", err)
+		log.Error("it cannot be read which groups became supergroups; their chats may start anew", "error", err)
 	}
 	for first, later := range m.now {
 		m.first[later] = first
@@ -69,7 +69,7 @@ func (m *moves) learn(from, to string) {
 	m.first[to], m.now[first] = first, to
 	m.log.Info("a group became a supergroup; its chat continues", "chat", first, "id", to)
 	if err := m.file.Save(m.now); err != nil {
-		m.log.Error("that a group became a supergroup could not be stored", "chat", first, "error", err)
+		m.log.Error("it could not be stored that a group became a supergroup", "chat", first, "error", err)
 	}
 }
 

@@ -109,7 +109,7 @@ func (r *receiver) step(ctx context.Context) error {
 	if err := r.intake.Open(ctx); err != nil {
 		return err
 	}
-	r.p.owe(ctx)
+	r.p.sendDue(ctx)
 	updates, bad, err := r.poll(ctx)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (r *receiver) step(ctx context.Context) error {
 		return nil
 	}
 	if r.status.Set(true, "") {
-		r.p.log.Info("receiving", "username", r.p.Username())
+		r.p.log.Info("receiving by polling", "username", r.p.Username())
 	}
 	if err := r.intake.Deliver(ctx, r.p.arrivals(ctx, updates)); err != nil {
 		return err
@@ -286,7 +286,7 @@ func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
 	}
 	r.p.metrics.polls.WithLabelValues(reason).Inc()
 	if r.status.Set(false, note) {
-		r.p.log.Warn("not receiving", "reason", reason, "error", err)
+		r.p.log.Warn("messages cannot be received; it is tried again", "reason", reason, "error", err)
 	}
 	r.p.client.http.CloseIdleConnections()
 	retry.Wait(ctx, pause)

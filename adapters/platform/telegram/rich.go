@@ -44,13 +44,13 @@ func (p *Platform) richRefused(method string, err error) bool {
 	case e.Code == http.StatusNotFound, method != "sendMessage" && says(e, "text is empty", "text must be non-empty"):
 		// An older server ignores the rich message of an edit and reports a missing text.
 		if !p.noRich.Swap(true) {
-			p.log.Info("the server does not support rich messages; texts are sent as usual from now on", "error", err)
+			p.log.Info("the server does not support rich messages; from now on texts are sent without them", "error", err)
 		}
 		return true
 	case e.Code != http.StatusBadRequest, refusal(e).Reason == platform.SendNotFound:
 		return false
 	}
 	p.metrics.notRich.Inc()
-	p.log.Warn("rich message refused, sent as usual", "method", method, "error", err)
+	p.log.Warn("the service refused a rich message; the text was sent as an ordinary one", "method", method, "error", err)
 	return true
 }

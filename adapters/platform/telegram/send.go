@@ -205,7 +205,7 @@ func posting[T any](ctx context.Context, p *Platform, method string, out outgoin
 	result, err := call[T](ctx, p.client, method, out)
 	if part.Markup != "" && isMarkupRefused(err) {
 		p.metrics.plainText.Inc()
-		p.log.Warn("markup refused, sent as plain text", "method", method, "error", err)
+		p.log.Warn("the service refused the markup; the text was sent as plain text", "method", method, "error", err)
 		out.Text, out.ParseMode = part.Text, ""
 		result, err = call[T](ctx, p.client, method, out)
 	}

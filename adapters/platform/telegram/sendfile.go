@@ -22,7 +22,7 @@ const (
 	maxOwnUpload = 2000 << 20
 )
 
-var errTooLarge = errors.New("the file is larger than the service takes of a bot")
+var errTooLarge = errors.New("the file is larger than the service accepts from a bot")
 
 // sendFile sends an attachment with its caption.
 func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platform.Part) (int64, error) {

@@ -113,7 +113,7 @@ func (h *hook) look(ctx context.Context, served <-chan error) error {
 	if err := h.untilDone(ctx, func() error { return h.set(ctx) }); err != nil {
 		return err
 	}
-	h.p.owe(ctx) // what an earlier run could not send
+	h.p.sendDue(ctx) // what an earlier run could not send
 	h.p.log.Info("receiving by webhook", "username", h.p.Username())
 	h.status.Set(true, "")
 	tick := time.NewTicker(hookCheck)
@@ -145,7 +145,7 @@ func (h *hook) untilDone(ctx context.Context, do func() error) error {
 			note, pause = "the server refuses the webhook: "+api.Description, max(pause, api.RetryAfter)
 		}
 		if h.status.Set(false, note) {
-			h.p.log.Warn("not receiving", "error", err)
+			h.p.log.Warn("messages cannot be received; it is tried again", "error", err)
 		}
 		retry.Wait(ctx, pause)
 	}
@@ -180,7 +180,7 @@ func (h *hook) check(ctx context.Context) error {
 	case err != nil:
 		h.status.Set(false, "the server cannot be reached")
 	case info.URL != h.p.opts.Webhook.URL:
-		h.p.log.Warn("another program took the webhook away; it is set again")
+		h.p.log.Warn("another program removed the webhook; it is set again")
 		h.status.Set(false, "another program uses this token")
 		return h.set(ctx)
 	case info.PendingUpdateCount > 0 && h.p.opts.Now().Sub(time.Unix(int64(info.LastErrorDate), 0)) < 2*hookCheck:
@@ -228,7 +228,7 @@ func (h *hook) take(raw []byte) int {
 	if err := h.intake.Deliver(h.life, h.p.arrivals(h.life, updates)); err != nil {
 		return http.StatusServiceUnavailable
 	}
-	h.p.owe(h.life)
+	h.p.sendDue(h.life)
 	return http.StatusOK
 }
 

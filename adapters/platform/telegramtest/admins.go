@@ -10,7 +10,7 @@ type Admin struct {
 	Anonymous bool
 }
 
-// SetAdmins says who administers a group from now on.
+// SetAdmins sets the administrators of a group.
 func (a *API) SetAdmins(chat int64, admins ...Admin) {
 	a.mu.Do(func() { a.chats[chat].admins = admins })
 }

@@ -16,19 +16,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// BotID and BotName are who the bot of a [API] is.
+// BotID and BotName identify the bot of an [API].
 const (
 	BotID   = 4242
 	BotName = "sample_bot"
 )
 
-// botToken is what a fake knows its bot by; tests look for it where it must not be.
+// botToken is the bot's token. Tests check that it appears nowhere else.
 const botToken = "4242:CANARY-not-to-be-printed"
 
 // Params are the parameters of a call, whatever encoding they came in.
 type Params map[string]any
 
-// Text returns a parameter as text; objects come as JSON.
+// Text returns a parameter as text, and an object as JSON.
 func (p Params) Text(name string) string {
 	switch v := p[name].(type) {
 	case nil:
@@ -46,7 +46,7 @@ func (p Params) Text(name string) string {
 	}
 }
 
-// Int returns a parameter as a number; 0 if it is none.
+// Int returns a parameter as a number, or 0 if it is not a number.
 func (p Params) Int(name string) int64 {
 	n, err := strconv.ParseInt(p.Text(name), 10, 64)
 	if err != nil {
@@ -70,7 +70,7 @@ func (p Params) object(name string) Params {
 type Call struct {
 	Method string
 	Params Params
-	Code   int // of the answer; 0: the connection broke
+	Code   int // of the answer, or 0 if the connection broke
 }
 
 // Fault fails calls on purpose.
@@ -89,23 +89,23 @@ type API struct {
 	chats   map[int64]*botChat
 	nextMsg int64
 	pending []queued
-	again   []queued // redelivered whatever the offset
-	gathers bool     // nothing is handed out
-	noRich  bool     // rich messages are not known
+	again   []queued // redelivered regardless of the offset
+	gathers bool     // updates are held back
+	noRich  bool     // the server does not know rich messages
 	history map[int64]queued
 	nextID  int64
 	allowed []string
-	poller  chan struct{} // closed when a newer poller comes
+	poller  chan struct{} // closed when another poll starts
 	waiting int
 	webhook string
 	secret  string // of the webhook
 	away    bool
-	limits  *limiter // nil: none
+	limits  *limiter // nil if there are no limits
 	calls   []*Call
 	files   map[string]*botFile
 	pressed map[string]bool // buttons whose press waits for its answer
 	largest int             // upload, in bytes
-	privacy bool            // what groups say among themselves is not handed out
+	privacy bool            // the bot gets only the group messages that address it
 }
 
 // queued is an update that was not confirmed.
@@ -162,7 +162,7 @@ func (a *API) AwaitCalls(tb testing.TB, method string, n int) []Call {
 	return a.Calls(method)
 }
 
-// AwaitPoller waits until a poll is under way with nothing to hand out.
+// AwaitPoller waits until a poll is in progress that has no updates to return.
 func (a *API) AwaitPoller(tb testing.TB) {
 	tb.Helper()
 	a.polling.Await(tb, "a poll under way", func() bool {
@@ -310,7 +310,7 @@ func readForm(r *http.Request, p Params) error {
 	}
 }
 
-// chatActions are what a bot can be seen doing.
+// chatActions are the valid actions of sendChatAction.
 const chatActions = "typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker find_location record_video_note upload_video_note"
 
 // setCommands checks a list of commands as the service does.
@@ -330,7 +330,7 @@ func setCommands(p Params) (any, *refused) {
 	return true, nil
 }
 
-// dispatch answers a call that no fault took.
+// dispatch answers a call that no fault has failed.
 func (a *API) dispatch(r *http.Request, c *Call) (any, *refused) {
 	if c.Method == "getUpdates" {
 		return a.getUpdates(r.Context(), c.Params)
@@ -395,7 +395,7 @@ func (a *API) Webhook() string { return faketest.Get(&a.mu, func() string { retu
 func (a *API) Pending() int { return faketest.Get(&a.mu, func() int { return len(a.pending) }) }
 
 func (a *API) isAllowed(kind string) bool {
-	if len(a.allowed) == 0 { // all but what has to be asked for
+	if len(a.allowed) == 0 { // all kinds except those that must be requested
 		return !slices.Contains([]string{"chat_member", "message_reaction", "message_reaction_count"}, kind)
 	}
 	return slices.Contains(a.allowed, kind)
@@ -404,7 +404,7 @@ func (a *API) isAllowed(kind string) bool {
 // Client calls the fake without a socket.
 func (a *API) Client() *http.Client { return faketest.ClientOf(a) }
 
-// Away makes the fake unreachable for its Client, or reachable again: nothing connects.
+// Away makes the fake unreachable for its Client, or reachable again.
 func (a *API) Away(on bool) {
 	a.mu.Lock()
 	a.away = on
@@ -415,11 +415,10 @@ func (a *API) Away(on bool) {
 	a.Signal()
 }
 
-// Gone tells whether nothing connects.
+// Gone implements [faketest.Unconnected].
 func (a *API) Gone() bool { return faketest.Get(&a.mu, func() bool { return a.away }) }
 
-// NewAPIInProcess is a fake that is reached through its [API.Client] only,
-// with no socket, so that it works where time is simulated.
+// NewAPIInProcess is a fake without a socket, which works where time is simulated. Only [API.Client] reaches it.
 func NewAPIInProcess(tb testing.TB) *API {
 	tb.Helper()
 	a := newBotAPI()

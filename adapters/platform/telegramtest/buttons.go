@@ -63,7 +63,7 @@ func (a *API) editButtons(p Params) (any, *refused) {
 	return map[string]any{"message_id": m.ID, "date": 1, "chat": c.object(), "text": m.Text}, nil
 }
 
-// answerPress is called with the lock held. A press is answered once, and soon.
+// answerPress accepts one answer to each press. It is called with the lock held.
 func (a *API) answerPress(p Params) (any, *refused) {
 	switch id := p.Text("callback_query_id"); {
 	case !a.pressed[id]:

@@ -34,12 +34,12 @@ type botChat struct {
 	Chat
 	optional
 
-	closed *refused // what the bot is told when it writes
-	member string   // what the bot is, as far as an update has told it
+	closed *refused // the error when the bot writes
+	member string   // the bot's membership as reported by the last update
 	admins []Admin
 	ids    []int64 // of all messages
 	sent   []*Sent
-	forms  map[int64]string // of sent: the text with the markup that it came with
+	forms  map[int64]string // by message id, the sent text with its markup
 }
 
 func (c *botChat) object() map[string]any {
@@ -91,13 +91,13 @@ func readText(p Params, field string, limit int) (string, *refused) {
 	return text, nil
 }
 
-// showsNothing tells texts that the service takes for empty.
+// showsNothing reports texts that the service treats as empty.
 func showsNothing(text string) bool {
 	return strings.Trim(text, " \n\t\r\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f"+
 		"\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc") == ""
 }
 
-// form is what two texts are alike by.
+// form returns what is compared to detect an edit that changes nothing.
 func form(p Params, field string) string {
 	return p.Text("parse_mode") + " " + p.Text(field) + p.Text("rich_message")
 }
@@ -124,7 +124,7 @@ func (a *API) AddChat(c Chat) {
 	a.mu.Do(func() { a.chats[c.ID] = &botChat{Chat: c, forms: map[int64]string{}} })
 }
 
-// Block keeps the bot from writing into a chat: people blocked it, or removed it.
+// Block prevents the bot from writing into a chat, as when people have blocked or removed it.
 func (a *API) Block(chat int64) {
 	a.mu.Do(func() {
 		a.chats[chat].closed = &refused{code: http.StatusForbidden, text: "Forbidden: bot was blocked by the user"}
@@ -210,7 +210,7 @@ func (a *API) edit(p Params) (any, *refused) {
 	if no != nil {
 		return nil, no
 	}
-	rich := !a.noRich && p.Text("rich_message") != "" // overlooked where it is not known
+	rich := !a.noRich && p.Text("rich_message") != "" // ignored by servers that do not know it
 	text, no := "", (*refused)(nil)
 	switch {
 	case rich && p.Text("text") != "":
@@ -239,7 +239,7 @@ func (a *API) edit(p Params) (any, *refused) {
 	case c.forms[m.ID] == form(p, "text") && slices.EqualFunc(m.Buttons, buttons, slices.Equal):
 		return nil, notModified()
 	}
-	m.Text, m.Rich, m.Buttons, c.forms[m.ID] = text, rich, buttons, form(p, "text") // an edit without buttons takes them away
+	m.Text, m.Rich, m.Buttons, c.forms[m.ID] = text, rich, buttons, form(p, "text") // an edit without buttons removes them
 	m.Edits++
 	return map[string]any{"message_id": m.ID, "date": 1, "edit_date": 2, "chat": c.object(), "text": text}, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxBotFile = 20 << 20 // the largest file that bots may have, in bytes
+	maxBotFile = 20 << 20 // the largest file that bots may download, in bytes
 	maxUpload  = 50 << 20 // the largest that they may send
 	maxPhoto   = 10 << 20 // the largest that they may send as a photo
 	maxSides   = 10_000   // both sides of a photo together
@@ -21,14 +21,13 @@ const (
 type botFile struct {
 	path    string
 	content []byte
-	size    int64 // as it is told
+	size    int64 // as reported, which may be wrong
 }
 
 // LargestUpload makes the fake take no more than n bytes.
 func (a *API) LargestUpload(n int) { a.mu.Do(func() { a.largest = n }) }
 
-// checkUpload looks at a file that came along; the lock is held. What has no name is
-// the id of a file that is known.
+// checkUpload checks an uploaded file, or the id of a known file. It is called with the lock held.
 func (a *API) checkUpload(kind string, p Params) *refused {
 	content, uploaded := p.Text(kind), p.Text("file_name") != ""
 	switch {
@@ -53,12 +52,12 @@ func (a *API) checkUpload(kind string, p Params) *refused {
 	return nil
 }
 
-// AddFile makes a file known by its id and returns what a message says of it.
+// AddFile stores a file and returns its description in a message.
 func (a *API) AddFile(id string, content []byte) map[string]any {
 	return a.AddFileAs(id, fmt.Sprintf("documents/file_%d", len(id)), int64(len(content)), content)
 }
 
-// AddFileAs is [API.AddFile] for a server that tells a path and a size of its own.
+// AddFileAs is [API.AddFile] with a path and a size for the server to report.
 func (a *API) AddFileAs(id, path string, size int64, content []byte) map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,7 +80,7 @@ func (a *API) getFile(p Params) (any, *refused) {
 	return map[string]any{"file_id": p.Text("file_id"), "file_unique_id": "u" + p.Text("file_id"), "file_size": f.size, "file_path": f.path}, nil
 }
 
-// serveFile hands a file out; faults of the method "download" make it fail.
+// serveFile serves a file. Faults of the method "download" make it fail.
 func (a *API) serveFile(w http.ResponseWriter, r *http.Request) {
 	token, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/file/bot"), "/")
 	c := &Call{Method: "download", Params: Params{"path": path}}

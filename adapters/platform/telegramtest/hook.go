@@ -14,7 +14,7 @@ import (
 // SecretHeader carries the secret of a webhook.
 const SecretHeader = "X-Telegram-Bot-Api-Secret-Token"
 
-// setWebhook is as strict as the service; the lock is held.
+// setWebhook is as strict as the service. It is called with the lock held.
 func (a *API) setWebhook(p Params) (any, *refused) {
 	secret := p.Text("secret_token")
 	switch {
@@ -30,10 +30,10 @@ func (a *API) setWebhook(p Params) (any, *refused) {
 	return true, nil
 }
 
-// Secret is what the webhook that is set wants to be called with.
+// Secret is the secret of the current webhook.
 func (a *API) Secret() string { return faketest.Get(&a.mu, func() string { return a.secret }) }
 
-// Waiting are the bodies of the updates that nobody has taken, in order.
+// Waiting are the bodies of the unconfirmed updates, in order.
 func (a *API) Waiting() [][]byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,8 +44,8 @@ func (a *API) Waiting() [][]byte {
 	return out
 }
 
-// Bring posts a body to a webhook as the service does, wherever the proxy in
-// front of it would lead, and returns the status of the answer. client may be nil.
+// Bring posts a body to target as the service would post it to the webhook, and returns the status of the answer. client
+// may be nil.
 func (a *API) Bring(ctx context.Context, client *http.Client, target string, body []byte) (int, error) {
 	if client == nil {
 		client = http.DefaultClient

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// richNesting checks where a tag of a rich message stands, and begins its line.
+// richNesting checks the place of a tag in a rich message, and begins its line.
 func (p *htmlParser) richNesting(name string) error {
 	within := ""
 	if k := len(p.open); k > 0 {
@@ -45,7 +45,7 @@ func htmlTags() map[string][]string {
 	}
 }
 
-// htmlError is what the server says of a text that it cannot parse.
+// htmlError is the server's error for a text that it cannot parse.
 type htmlError string
 
 func (e htmlError) Error() string { return string(e) }
@@ -59,12 +59,12 @@ type htmlParser struct {
 	out  strings.Builder
 	open []string
 	tags map[string][]string
-	made int // stretches with a form
-	// outer is set for rich messages: which tags must stand right within which.
+	made int // formatted entities
+	// outer is set for rich messages. It names the allowed parents of each tag.
 	outer map[string][]string
 }
 
-// maxEntities is how many stretches of a message are formatted.
+// maxEntities is the number of entities of a message that are formatted.
 const maxEntities = 100
 
 // ParseHTML reads a text as the Bot API reads parse_mode HTML and returns what
@@ -115,7 +115,7 @@ func (p *htmlParser) next() error {
 	}
 }
 
-// reference reads a character reference; of the named ones the server knows four.
+// reference reads a character reference. The server knows four named ones.
 func (p *htmlParser) reference(rest string) {
 	if end := strings.IndexByte(rest, ';'); end > 1 && end < 12 {
 		switch name := rest[1:end]; {
@@ -163,7 +163,7 @@ func (p *htmlParser) startTag(tag string) error {
 	if name == "a" && p.outer == nil && p.made > maxEntities {
 		return fail("Link at byte offset %d is beyond the stretches that are formatted and would lose its address", p.at)
 	}
-	if name == "br" || name == "hr" { // they have no end
+	if name == "br" || name == "hr" { // they have no end tag
 		p.out.WriteByte('\n')
 		return nil
 	}
@@ -188,8 +188,8 @@ func (p *htmlParser) attributes(name, attrs string, known []string) error {
 	return nil
 }
 
-// followed tells whether the server keeps a link: its host has a dot or is in brackets,
-// its port is one, and nothing odd stands in either.
+// followed reports whether the server keeps a link: its host has a dot or is in brackets, and its host and port are
+// valid.
 func followed(address string) bool {
 	m := regexp.MustCompile(`^(?i:https?)://(?:[^/?#@]*@)?(\[[0-9a-fA-F:.]+\]|(?:[\w.!$,~*'();&+=\-]|%[0-9a-fA-F]{2}|[^\x00-\x7f])+)(?::0*(\d{1,5}))?(?:[/?#]|$)`).FindStringSubmatch(address)
 	if m == nil || m[1] == "." || m[1][0] != '[' && !strings.Contains(m[1], ".") {

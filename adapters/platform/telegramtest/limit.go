@@ -15,23 +15,23 @@ type limiter struct {
 	rates platform.Rates
 	sent  map[int64][]time.Time
 	all   []time.Time
-	until map[int64]time.Time // told to wait
+	until map[int64]time.Time // when the requested wait ends
 	early int
 }
 
-// told notes a wait that a fault asked for.
+// told records a wait that a fault asked for.
 func (l *limiter) told(chat int64, seconds int) {
 	l.until[chat] = time.Now().Add(time.Duration(seconds) * time.Second)
 }
 
-// before notes an attempt, whatever becomes of it.
+// before records an attempt, regardless of its outcome.
 func (l *limiter) before(chat int64) {
 	if time.Now().Before(l.until[chat]) {
 		l.early++
 	}
 }
 
-// take counts a message, or says no.
+// take counts a message, or refuses it.
 func (l *limiter) take(chat int64, private bool) *refused {
 	now := time.Now()
 	mine := l.sent[chat]
@@ -52,7 +52,7 @@ func (l *limiter) take(chat int64, private bool) *refused {
 	return nil
 }
 
-// over is how long a rate holds the next event back.
+// over returns how long the next event must wait because of a rate.
 func over(at []time.Time, r platform.Rate, now time.Time) time.Duration {
 	if r.N <= 0 || len(at) < r.N {
 		return 0
@@ -60,14 +60,13 @@ func over(at []time.Time, r platform.Rate, now time.Time) time.Duration {
 	return max(0, r.Per-now.Sub(at[len(at)-r.N]))
 }
 
-// Limit makes the fake refuse sends and edits beyond rates, exactly. PerChat with
-// Burst holds in private chats, PerChat without it and PerGroup in all others. What a
-// chat sends before the time that it was told is counted as early.
+// Limit makes the fake refuse sends and edits that exceed the rates. PerChat with Burst applies to private chats, PerChat
+// without Burst and PerGroup to all others. A send before the end of a requested wait is counted as early.
 func (a *API) Limit(r platform.Rates) {
 	a.mu.Do(func() { a.limits = &limiter{rates: r, sent: map[int64][]time.Time{}, until: map[int64]time.Time{}} })
 }
 
-// Early is how many sends came, since [API.Limit], before the time that their chat was told to wait.
+// Early is the number of sends since [API.Limit] that came before the end of the wait requested for their chat.
 func (a *API) Early() int {
 	return faketest.Get(&a.mu, func() int { return a.limits.early })
 }

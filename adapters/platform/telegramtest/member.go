@@ -2,8 +2,8 @@ package telegramtest
 
 import "maps"
 
-// Member makes the bot another kind of member of a group than before, by somebody: left and
-// kicked take it out, all else lets it be there. It returns the id of the update that says so.
+// Member makes a person change the bot's membership of a group. With the status left or kicked it is removed, otherwise
+// it is in the group. It returns the id of the update about this.
 func (a *API) Member(chat int64, from map[string]any, status string) int64 {
 	a.mu.Lock()
 	c := a.chats[chat]
@@ -24,7 +24,7 @@ func (a *API) Member(chat int64, from map[string]any, status string) int64 {
 	}
 	a.mu.Unlock()
 	id := a.Inject("my_chat_member", event)
-	if in && (was == "left" || was == "kicked") { // people see a line about it, and so does the bot
+	if in && (was == "left" || was == "kicked") { // the service also sends a message about it
 		a.Say(chat, 0, "", map[string]any{"from": maps.Clone(from), "text": nil, "date": date, "new_chat_members": []any{me}, "new_chat_member": me})
 	}
 	return id

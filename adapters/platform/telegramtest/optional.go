@@ -14,7 +14,7 @@ import (
 const reactionEmojis = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 " +
 	"🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡"
 
-// optional is what a chat knows beside its messages.
+// optional are the drafts and reactions of a chat.
 type optional struct {
 	reactions   map[int64]string // of the bot, by message
 	noReactions bool
@@ -22,15 +22,14 @@ type optional struct {
 	drafts      []Draft
 }
 
-// Draft is a text under way as people saw it.
+// Draft is an unfinished text as people saw it.
 type Draft struct {
 	ID    int64
 	Topic int64
 	Text  string // without markup
 }
 
-// unknownOf finds a parameter that a method does not have. The service overlooks
-// such; here they are mistakes.
+// unknownOf finds a parameter that a method does not have. The service ignores such parameters, but the fake refuses them.
 func unknownOf(p Params, known ...string) *refused {
 	for name := range p {
 		if !slices.Contains(known, name) {
@@ -46,12 +45,12 @@ func (a *API) ForbidReactions(chat int64) { a.mu.Do(func() { a.chats[chat].noRea
 // ForbidDrafts makes a private chat refuse drafts, as with a bot that may not send any.
 func (a *API) ForbidDrafts(chat int64) { a.mu.Do(func() { a.chats[chat].noDrafts = true }) }
 
-// Reaction is the bot's reaction to a message; empty: none.
+// Reaction is the bot's reaction to a message, or empty.
 func (a *API) Reaction(chat, message int64) string {
 	return faketest.Get(&a.mu, func() string { return a.chats[chat].reactions[message] })
 }
 
-// Drafts are the texts under way that a chat was shown, in order.
+// Drafts are the unfinished texts that were shown in a chat, in order.
 func (a *API) Drafts(chat int64) []Draft {
 	return faketest.Get(&a.mu, func() []Draft { return slices.Clone(a.chats[chat].drafts) })
 }

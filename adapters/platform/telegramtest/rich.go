@@ -10,9 +10,8 @@ import (
 // maxRich is how long the text of a rich message may be, in characters.
 const maxRich = 32768
 
-// richTags are tags of rich messages with the attributes that they may have here.
-// The service knows more: pictures, films, maps, mentions, buttons. What people and
-// models write must never become one of those, so that they are mistakes here.
+// richTags are the allowed tags of rich messages with their attributes. The service knows more, such as pictures, maps,
+// mentions and buttons, but texts of people and models must never become one of those, so they are errors here.
 func richTags() map[string][]string {
 	return map[string][]string{
 		"b": nil, "i": nil, "u": nil, "s": nil, "code": {"class"}, "a": {"href"}, "pre": nil, "p": nil, "hr": nil, "br": nil,
@@ -21,8 +20,8 @@ func richTags() map[string][]string {
 	}
 }
 
-// richOuter says what a tag must stand right within; empty: in no tag, in an item or
-// in a quote. Tags without an entry are for text and stand anywhere but in code.
+// richOuter returns the allowed parent of each block tag. If it is empty, the tag must be at the top level, in an item or
+// in a quote. Tags without an entry are inline and allowed anywhere except in code.
 func richOuter() map[string][]string {
 	block := []string{"", "li", "blockquote"}
 	out := map[string][]string{"li": {"ul", "ol"}, "tr": {"table"}, "th": {"tr"}, "td": {"tr"}}
@@ -69,7 +68,7 @@ func readRich(p Params) (string, *refused) {
 	return text, nil
 }
 
-// WithoutRich makes the server one that does not know rich messages.
+// WithoutRich makes the fake a server that does not know rich messages.
 func (a *API) WithoutRich() { a.mu.Do(func() { a.noRich = true }) }
 
 // sendText is called with the lock held.

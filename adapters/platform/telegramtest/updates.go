@@ -17,7 +17,7 @@ func User(id int64, name string) map[string]any {
 	return map[string]any{"id": id, "is_bot": false, "first_name": name}
 }
 
-// Entity marks a stretch of a text, in UTF-16 units.
+// Entity is an entity of a text, in UTF-16 units.
 func Entity(kind string, offset, length int) map[string]any {
 	return map[string]any{"type": kind, "offset": offset, "length": length}
 }
@@ -31,8 +31,8 @@ func update(id int64, kind string, value any) json.RawMessage {
 	return body
 }
 
-// isPrivate tells what a bot in privacy mode does not get: words of groups that are no
-// command, do not name it and do not answer it.
+// isPrivate reports messages that a bot in privacy mode does not get: group messages that are no commands, do not mention
+// the bot and do not reply to it.
 func isPrivate(kind string, body json.RawMessage) bool {
 	var u map[string]json.RawMessage
 	var m struct {
@@ -73,7 +73,7 @@ func (a *API) Edit(chat, from, message, date int64, text string) {
 	a.EditAs(chat, from, message, text, map[string]any{"edit_date": date})
 }
 
-// EditAs is [API.Edit] with members of one's own.
+// EditAs is [API.Edit] with other members.
 func (a *API) EditAs(chat, from, message int64, text string, more map[string]any) {
 	object := faketest.Get(&a.mu, func() map[string]any { return a.chats[chat].object() })
 	m := map[string]any{"message_id": message, "date": 1700000000, "chat": object, "from": User(from, "Ann"), "text": text}
@@ -81,13 +81,13 @@ func (a *API) EditAs(chat, from, message int64, text string, more map[string]any
 	a.Inject("edited_message", m)
 }
 
-// Gather holds updates back, so that they are handed out at once in the end.
+// Gather holds updates back while on is set, so that they are returned together afterwards.
 func (a *API) Gather(on bool) {
 	defer a.Signal()
 	a.mu.Do(func() { a.gathers = on })
 }
 
-// NextUpdate is the id that the next update gets.
+// NextUpdate is the id of the next update.
 func (a *API) NextUpdate() int64 { return faketest.Get(&a.mu, func() int64 { return a.nextID }) }
 
 // Inject queues an update and returns its id. Updates that are injected at once
@@ -102,12 +102,12 @@ func (a *API) Inject(kind string, value any) int64 {
 	return id
 }
 
-// InjectAs queues an update under an id of one's own; the next ids follow it.
+// InjectAs queues an update with an id; later updates get the following ids.
 func (a *API) InjectAs(id int64, kind string, value any) {
 	a.InjectRaw(id, kind, update(id, kind, value))
 }
 
-// InjectRaw queues an update with a body of one's own, which may be broken.
+// InjectRaw queues an update with a body, which may be malformed.
 func (a *API) InjectRaw(id int64, kind string, body json.RawMessage) {
 	defer a.Signal()
 	a.mu.Do(func() { a.queue(id, kind, body) })
@@ -123,16 +123,16 @@ func (a *API) queue(id int64, kind string, body json.RawMessage) {
 	}
 }
 
-// Privacy switches privacy mode, in which a bot gets of groups what turns to it alone.
+// Privacy switches privacy mode, in which a bot gets only the group messages that address it.
 func (a *API) Privacy(on bool) { a.mu.Do(func() { a.privacy = on }) }
 
-// Redeliver hands an update out once more, whatever was confirmed.
+// Redeliver returns an update to the poller again, even if it was confirmed.
 func (a *API) Redeliver(id int64) {
 	defer a.Signal()
 	a.mu.Do(func() { a.again = append(a.again, a.history[id]) })
 }
 
-// stopPoller ends the poll under way; the lock is held.
+// stopPoller ends the poll in progress. It is called with the lock held.
 func (a *API) stopPoller() {
 	if a.poller != nil {
 		close(a.poller)
@@ -153,7 +153,7 @@ func (a *API) getUpdates(ctx context.Context, p Params) (any, *refused) {
 	mine := make(chan struct{})
 	a.poller = mine
 	a.confirm(p.Int("offset"))
-	if raw := p.Text("allowed_updates"); raw != "" { // else what was said last holds
+	if raw := p.Text("allowed_updates"); raw != "" { // if absent, the previous value applies
 		a.allowed = nil
 		if json.Unmarshal([]byte(raw), &a.allowed) != nil {
 			a.mu.Unlock()
@@ -161,7 +161,7 @@ func (a *API) getUpdates(ctx context.Context, p Params) (any, *refused) {
 		}
 	}
 	a.mu.Unlock()
-	a.Signal() // what was confirmed just now may be what a test waits for
+	a.Signal() // a test may wait for the confirmation
 	limit, timeout := int(p.Int("limit")), p.Int("timeout")
 	if p.Text("limit") == "" {
 		limit = 100

@@ -90,9 +90,9 @@ type accepted struct {
 // wire is the response to a client that does not wait.
 func (t accepted) wire() any {
 	type decision struct {
-		ID   string              `json:"id"`
-		Is   messages.DecisionIs `json:"is"`
-		Late bool                `json:"late,omitempty"`
+		ID   string                 `json:"id"`
+		Is   messages.DecisionState `json:"is"`
+		Late bool                   `json:"late,omitempty"`
 	}
 	out := struct {
 		TurnID    string     `json:"turnId"`
@@ -346,7 +346,7 @@ func (p *Platform) finish(r *http.Request, key messages.ChatKey, s *stream, err 
 func (p *Platform) problem(ctx context.Context, key messages.ChatKey, what string, err error) *respond.Problem {
 	refusal := respond.Of(err)
 	if refusal.Status >= http.StatusInternalServerError && ctx.Err() == nil {
-		p.opts.Logger.WarnContext(ctx, "the core refused a request", slog.String("chat_key", string(key)),
+		p.opts.Logger.WarnContext(ctx, "a request was refused", slog.String("chat_key", string(key)),
 			slog.String("operation", what), slog.String("error", err.Error()))
 	}
 	return refusal

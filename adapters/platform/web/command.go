@@ -81,7 +81,7 @@ func knows(view platform.ChatView, req request.Chat) bool {
 	return known
 }
 
-// obey hands a command over and waits for the host's answer.
+// obey passes a command to the host and waits for its answer.
 func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.Chat, cmd platform.Command) (accepted, *respond.Problem) {
 	id := cmp.Or(req.MessageID, req.Last.ID, request.NewID("m-"))
 	if refusal := request.BadMessageID(id); refusal != nil {

@@ -38,7 +38,7 @@ func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl request.
 // stale refuses decisions that came too late to matter. Otherwise the client's message would stay
 // as it is and be sent again forever.
 func stale(outcomes []messages.DecisionOutcome) *respond.Problem {
-	is := func(want messages.DecisionIs) bool {
+	is := func(want messages.DecisionState) bool {
 		return slices.ContainsFunc(outcomes, func(o messages.DecisionOutcome) bool { return o.Is == want })
 	}
 	switch {

@@ -50,7 +50,7 @@ func TestOutcomeOf(t *testing.T) {
 	}
 }
 
-// A message whose request was decided behind newer messages has the outcome of the new message that carries it out.
+// A message whose request was decided after newer messages has the outcome of the new message that carries it out.
 func TestOutcomeOfALateDecision(t *testing.T) {
 	s := newServer(t, nil)
 	turn := uimessage.Message{ID: "u1", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "delete it"}}}

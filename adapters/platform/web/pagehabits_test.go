@@ -126,7 +126,7 @@ func TestPageFollowsAnEditElsewhere(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// A command and its answer do not stand between people and another answer, and stay where they are when it comes.
+// A command and its answer do not prevent another answer, and keep their place when it arrives.
 func TestPageAnswersAgainAfterACommand(t *testing.T) {
 	for name, again := range map[string]func(s *server, b *browser){
 		"here": func(_ *server, b *browser) {
@@ -255,7 +255,7 @@ func TestPageKeepsTheOrderOfMessages(t *testing.T) {
 	}
 }
 
-// A page whose stream has ended, as that of a chat which was put away, reads on at once when somebody writes.
+// A page whose stream has ended, for example because its chat was passivated, continues at once when somebody writes.
 func TestPageReadsOnWhenSomebodyWrites(t *testing.T) {
 	s, b := openPage(t)
 	s.live.Watched(t, key)

@@ -83,7 +83,7 @@ func (s *stream) flush() error {
 	return nil
 }
 
-// cut ends the connection in a way that no reader takes for the end of the stream: what net/http
+// cut ends the connection so that no reader mistakes it for the end of the stream: what net/http
 // writes after the handler fails.
 func (s *stream) cut() { _ = s.rc.SetWriteDeadline(time.Unix(1, 0)) }
 

@@ -60,7 +60,7 @@ func newVisitor(t *testing.T, send func(*visitor, string, platformtest.Letter) b
 	return v, p
 }
 
-// located is a platform whose visitor is told where it listens.
+// located is a platform that reports its address to its visitor.
 type located struct {
 	platform.Platform
 	v *visitor

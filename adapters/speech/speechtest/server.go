@@ -264,11 +264,13 @@ func (s *Server) OnSpeak(call func()) {
 	s.spoke = call
 }
 
-// Ear is a transcriber implemented by a function.
-type Ear func(ctx context.Context, a speech.Audio) (string, error)
+// Transcriber is a transcriber implemented by a function.
+type Transcriber func(ctx context.Context, a speech.Audio) (string, error)
 
 // Transcribe implements [speech.Transcriber].
-func (f Ear) Transcribe(ctx context.Context, a speech.Audio) (string, error) { return f(ctx, a) }
+func (f Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
+	return f(ctx, a)
+}
 
 // Synthesizer is a synthesizer implemented by a function.
 type Synthesizer func(ctx context.Context, w speech.Words) ([]byte, error)

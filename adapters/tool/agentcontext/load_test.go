@@ -77,8 +77,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadOncePerRun: within a run nothing is given twice and at most 120 entries
-// in all; another run begins anew; another chat has none of it.
+// Within a run nothing is returned twice, and at most 120 entries in total. Another run starts again, and another chat
+// gets none of it.
 func TestLoadOncePerRun(t *testing.T) {
 	l := agentcontext.NewLoad(loader{"web-chat-a": entries(150, "q")}, time.UTC)
 	given := map[string]bool{}
@@ -108,7 +108,7 @@ func TestLoadOncePerRun(t *testing.T) {
 	}
 }
 
-// TestLoadWhole: large entries come in several calls, each of them whole.
+// Large entries are returned in several calls, each entry whole.
 func TestLoadWhole(t *testing.T) {
 	l := agentcontext.NewLoad(loader{"web-chat-a": entries(30, strings.Repeat("词", 1000))}, time.UTC)
 	total := 0

@@ -75,7 +75,7 @@ func (t *load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	}
 	in.ContextID = strings.TrimSpace(in.ContextID)
 	if in.ContextID == "" && strings.TrimSpace(in.Query) == "" {
-		return tool.Result{}, fmt.Errorf("%w: a query or a contextId is needed", tool.ErrInput)
+		return tool.Result{}, fmt.Errorf("%w: give a query or a contextId", tool.ErrInput)
 	}
 	items, err := t.Store.Contexts(ctx, call.Run.ChatKey)
 	if err != nil {

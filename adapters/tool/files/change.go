@@ -264,7 +264,7 @@ func (c *change) write(ctx context.Context, w *Workspace, asked string) error {
 	return syncFolder(dir)
 }
 
-// through writes the new content to a file in a folder, which then becomes the file in dir.
+// through writes the new content to a temporary file in the folder from, and moves it to its place in dir.
 func (c *change) through(ctx context.Context, w *Workspace, asked string, from, dir *os.Root) error {
 	mode := fs.FileMode(0o644)
 	if !c.absent() {

@@ -88,7 +88,7 @@ func TestWriteMakesFoldersAndKeepsModes(t *testing.T) {
 	if info, err := os.Stat(p.path("run.sh")); err != nil || info.Mode() != 0o751 || p.read(t, "run.sh") != "#!/bin/bash\n" {
 		t.Errorf("mode %v, %q, %v", info.Mode(), p.read(t, "run.sh"), err)
 	}
-	// A second name of a file keeps the old text, a link goes on leading to it.
+	// A second name of a file keeps the old text, and a link still leads to the file.
 	if err := os.Link(p.path("run.sh"), p.path("twin")); err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func (p *project) ask(name string, members in) (tool.Tool, tool.Call, tool.Expla
 	}
 }
 
-// run plays a whole call: judged, explained, agreed to by a person, invoked.
+// run plays a whole call: its policy, its explanation, a person's approval and its execution.
 func (p *project) run(ctx context.Context, name string, members in) (map[string]any, error) {
 	found, call, e, err := p.ask(name, members)
 	if err != nil {
@@ -209,7 +209,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Texts that Windows wrote are read, and cannot be mistaken for files without text by who wants to edit them.
+// Texts from Windows are read, and cannot be mistaken for binary files when they are edited.
 func TestReadOtherEncodings(t *testing.T) {
 	chinese := "\xc4\xe3\xba\xc3\xa3\xac\xca\xc0\xbd\xe7\xa1\xa3\r\n" // 你好，世界。
 	code := "package main\n\nfunc main() { println(\"hello, world\") } // \xb4\xf2\xd3\xa1\n"
@@ -271,7 +271,7 @@ func TestReadVeryLongLines(t *testing.T) {
 	}
 }
 
-// A name that is no UTF-8, as of files that were unpacked from an archive of Windows, is found as it is listed.
+// A name that is not UTF-8, for example from an archive of Windows, is found under the name that is listed.
 func TestNamesInOtherEncodings(t *testing.T) {
 	p := newProject(t, nil)
 	for _, name := range []string{"d\xce\xc4/\xb1\xa8.txt", "\xb1.txt", "\xb2.txt"} {

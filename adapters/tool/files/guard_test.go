@@ -87,8 +87,8 @@ func TestOpenNames(t *testing.T) {
 	}
 }
 
-// Whatever a call says of a file that makes the agent, it asks, and the person is
-// told what it means; settings and state are refused.
+// A call that changes a file that defines the agent always asks, and the person is told what it means. Settings and
+// state are refused.
 func TestPI4FilesThatMakeTheAgent(t *testing.T) {
 	paths := []string{
 		"Agent.md", "agent.md", "AGENT.MD", "./Agent.md", "x/../Agent.md", "Ag\u200bent.md", ".ship/skills/s/SKILL.md", ".ship/skills/new/SKILL.md", ".claude/skills/s/SKILL.md", ".Claude/Skills/s/run.sh",

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 )
 
-// A folder that a program exchanges for a pipe, which has no end, does not hold a call for ever.
+// A folder that a program replaces by a pipe, which has no end, does not block a call.
 func TestFoldersThatBecomePipes(t *testing.T) {
 	p := newProject(t, map[string]string{"dir/in.txt": "harmless\n"})
 	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 )
 
-// swapper puts other things in the place of a file and of a folder, over and over.
-// After each turn everything that is protected is as it was.
+// swapper replaces a file and a folder by other things again and again. After each turn all protected files are
+// unchanged.
 type swapper struct {
 	p       *project
 	outside string

@@ -103,7 +103,7 @@ func canonical(raw []byte) (json.RawMessage, error) {
 		return nil, err
 	}
 	if dec.More() {
-		return nil, errors.New("text follows the value")
+		return nil, errors.New("there is text after the value")
 	}
 	return plainjson.Append(nil, v)
 }

@@ -200,8 +200,7 @@ func TestEverythingServerOverHTTP(t *testing.T) {
 	driveEverything(t, w, "remote")
 }
 
-// bridge brings the loopback of the server's network up, starts the server and lets
-// a socket in the file system reach it.
+// bridge starts the loopback of the server's network and the server, and forwards a socket in the file system to it.
 const bridge = `
 import net from 'node:net';
 import { execFileSync, spawn } from 'node:child_process';

@@ -150,8 +150,7 @@ func shellServer(text string) Server {
 	return Server{Name: "s", Command: "/bin/sh", Args: []string{"-c", text}, Shown: "sh", Timeout: time.Minute}
 }
 
-// TestLastWords: if a program does not start, its last output is reported, and the operator is told
-// what the sandbox denied it.
+// If a program does not start, its last output is reported, and the operator is told what the sandbox denied it.
 func TestLastWords(t *testing.T) {
 	dir := t.TempDir()
 	outside, hidden, readable := filepath.Join(dir, "outside"), filepath.Join(dir, "hidden"), filepath.Join(dir, "readable")

@@ -97,7 +97,7 @@ func OpenStore(path string) (*Store, error) {
 	return s, nil
 }
 
-var errVersion = errors.New("another version wrote it")
+var errVersion = errors.New("it was written by another version")
 
 // tidy makes the JSON of a definition canonical, in case a person has edited it.
 func (d *Definition) tidy() {

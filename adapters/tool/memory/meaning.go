@@ -97,7 +97,7 @@ func (m *Meaning) vectors(ctx context.Context, payer model.Payer, texts []string
 			out[at] = got[i]
 		}
 		if err := m.cache.KeepVectors(ctx, by.name, asked, got); err != nil {
-			m.log.WarnContext(ctx, "vectors cannot be kept", "error", err)
+			m.log.WarnContext(ctx, "vectors of memories cannot be cached", "error", err)
 		}
 	}
 	return out, nil

@@ -47,7 +47,7 @@ func (c *cache) KeepVectors(_ context.Context, name string, texts []string, vect
 	return c.err
 }
 
-// meaningOf is a search over memories, with a model that fails as it is told to.
+// meaningOf is a search over memories, with a model that can be made to fail.
 func meaningOf(texts map[memories.Place]string, c persistence.VectorCache) (*memory.Search, *modeltest.Meanings) {
 	m := modeltest.NewMeanings([]string{"drinks", "beverage", "饮料", "tea"}, []string{"flat", "apartment", "住处"}, []string{"dog", "狗"})
 	o := options(newStore(texts))

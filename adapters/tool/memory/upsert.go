@@ -105,11 +105,11 @@ func placeOf(run tool.Run, scope, userID string) (memories.Place, error) {
 	case scope == "project":
 		return memories.Place{}, nil
 	case run.Asker.ID == "" || run.Asker.Platform == "":
-		return memories.Place{}, fmt.Errorf("%w: /scope: nobody is known by an id here", tool.ErrInput)
+		return memories.Place{}, fmt.Errorf("%w: /scope: people have no ids here; use another scope", tool.ErrInput)
 	case run.Group && userID == "":
 		return memories.Place{}, fmt.Errorf("%w: /userId: several people write here; name the one that the fact is about", tool.ErrInput)
 	case !run.Group && userID != "" && userID != run.Asker.ID:
-		return memories.Place{}, fmt.Errorf("%w: /userId: somebody else; leave it out", tool.ErrInput)
+		return memories.Place{}, fmt.Errorf("%w: /userId: this is not the person who wrote; leave it out", tool.ErrInput)
 	case userID == "":
 		userID = run.Asker.ID
 	}

@@ -139,7 +139,7 @@ func TestStopEndsEverything(t *testing.T) {
 	}
 }
 
-// gone says that a process does not run; nobody may have waited for it yet.
+// gone reports that a process does not run; it may be a zombie.
 func gone(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err != nil || strings.Contains(string(stat), ") Z ")
@@ -323,8 +323,8 @@ func TestTypingToWhoDoesNotRead(t *testing.T) {
 	}
 }
 
-// A place behind the end of the output is none that was read: what is there can still
-// be read when the process has ended.
+// Reading at a position after the end of the output does not count as reading: the rest can still be read when the
+// process has ended.
 func TestReadingBehindTheEndForgetsNothing(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("echo canary")

@@ -116,9 +116,8 @@ func TestAP7CheckedBytesAreWhatRuns(t *testing.T) {
 	})
 }
 
-// mutate changes scripts, in all the ways there are, until it is stopped: it begins
-// after a while that differs from round to round, so that changes come before, in
-// and behind the check.
+// mutate changes scripts, in all possible ways, until it is stopped. It begins after a time that differs from round to
+// round, so that changes happen before, during and after the check.
 func mutate(w *world, round int, names []string, evil string) (stop func()) {
 	end := make(chan struct{})
 	var wait sync.WaitGroup

@@ -166,8 +166,7 @@ func TestExecAsksAlways(t *testing.T) {
 	}
 }
 
-// The text that rules judge is the text that runs; where a rule must not reach
-// there is none.
+// The text that rules check is the text that runs. Where a rule must not apply there is no such text.
 func TestAP1CommandIsWhatRuns(t *testing.T) {
 	w := newWorld(t)
 	w.write("sub/x", "", 0o644)

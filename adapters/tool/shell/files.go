@@ -200,7 +200,7 @@ func (s *Shell) pin(f *os.File, path string, room *int64) (string, []byte, error
 		return "", nil, err
 	}
 	if *room -= int64(len(data)); *room < 0 {
-		return "", nil, fmt.Errorf("what a command executes may have %d MiB", maxPinned>>20)
+		return "", nil, fmt.Errorf("files that a command executes have at most %d MiB", maxPinned>>20)
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), data, nil

@@ -102,7 +102,7 @@ func (s *Shell) gitKeys(ctx context.Context, spec sandbox.Spec, git string, from
 		err = fmt.Errorf("git ended with code %d %s", exit.Code, exit.Signal)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at the repository's settings: %w", err)
+		return nil, fmt.Errorf("read the repository's settings: %w", err)
 	}
 	// An exit code greater than 0 says that the settings cannot be read: git then reads nothing else either.
 	return strings.Split(strings.TrimRight(out.buf.String(), "\x00"), "\x00"), nil

@@ -283,8 +283,8 @@ func TestSecretsThatAppearEndCommands(t *testing.T) {
 	})
 }
 
-// What a command makes in folders of its own is its own: an installation brings
-// certificates and settings of packages along. The next command does not find them.
+// A command may create certificates and package settings in its own folders, as installations do. The next command does
+// not see them.
 func TestInstallationsAreNotEnded(t *testing.T) {
 	behindWalls(t, func(p place) {
 		w := newWorld(p.t, p.in)
@@ -298,8 +298,8 @@ func TestInstallationsAreNotEnded(t *testing.T) {
 	})
 }
 
-// A tool of commands sees which files a pattern matches and where links lead, which the
-// judge of rules cannot: without a sandbox these would be read.
+// The shell tool sees which files a pattern matches and where links lead, which the rules cannot: without a sandbox
+// these files would be read.
 func TestDoubt(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"server.key", "ship.json", "src/main.go", "keys/id_rsa", "plain.txt", ".ship/access.json", "data/credentials.json", "a/.env"} {

@@ -70,8 +70,7 @@ func steeringTries() []struct{ name, text string } {
 	}
 }
 
-// No command leaves something behind that programs of people, or the agent, obey. What
-// git does otherwise works.
+// No command leaves something behind that programs of people, or the agent, obey. Other uses of git work.
 func TestNothingFromASandboxSteers(t *testing.T) {
 	behindWalls(t, func(p place) {
 		for _, try := range steeringTries() {

@@ -197,7 +197,7 @@ func short(out obj) obj {
 	return doc
 }
 
-// words is a member that is a text; empty: it is none.
+// words returns a member that is a text, or an empty string.
 func words(doc obj, name string) string {
 	text, _ := doc[name].(string)
 	return text

@@ -33,7 +33,7 @@ var docs embed.FS
 // Way is how a recording is delivered to the people of a chat.
 type Way string
 
-// The ways.
+// The ways of delivering a recording.
 const (
 	WayVoice Way = "voice" // as a voice message
 	WayFile  Way = "file"  // as an audio file

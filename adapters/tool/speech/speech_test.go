@@ -29,7 +29,7 @@ type world struct {
 	log         bytes.Buffer
 	heard       []speech.Audio
 	spoken      []speech.Words
-	ear         speechtest.Ear
+	ear         speechtest.Transcriber
 	synthesizer speechtest.Synthesizer
 	way         tools.Way
 	egress      tooltest.Egress
@@ -66,7 +66,7 @@ func (w *world) files() tool.ChatFiles {
 func (w *world) tool(name string) tool.Tool {
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	if name == tools.TranscribeName {
-		l := speech.NewListener(speechtest.Ear(func(ctx context.Context, a speech.Audio) (string, error) {
+		l := speech.NewListener(speechtest.Transcriber(func(ctx context.Context, a speech.Audio) (string, error) {
 			w.heard = append(w.heard, a)
 			return w.ear(ctx, a)
 		}), speech.ListenerOptions{MaxBytes: 1 << 20, MaxTime: time.Minute, AtOnce: 1, Deadline: time.Minute})
@@ -200,7 +200,7 @@ func TestSpeak(t *testing.T) {
 	}
 }
 
-// Where nobody can hear a voice, people get a file, a page that plays it, or words.
+// Where voice messages are not possible, people get a file, a page that plays it, or text.
 func TestSpeakWhereVoicesDoNotGo(t *testing.T) {
 	for _, c := range []struct {
 		name  string

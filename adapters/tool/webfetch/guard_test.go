@@ -119,8 +119,7 @@ func TestPI3SpellingsAndNames(t *testing.T) {
 	t.Logf("%d spellings", len(hosts))
 }
 
-// Every private address that a name can stand for is refused before a socket
-// connects.
+// Every private address that a name can resolve to is refused before a socket connects.
 func TestPI3NamesOfPrivateAddresses(t *testing.T) {
 	addresses := []string{
 		"0.0.0.0", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "169.254.169.254", "172.16.0.1", "192.0.0.170", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1",
@@ -148,8 +147,7 @@ func TestPI3NamesOfPrivateAddresses(t *testing.T) {
 	}
 }
 
-// A name that stands for a public address first and for this machine then, and one
-// that stands for both, gets nobody in.
+// A name that first resolves to a public address and then to this machine, or to both, gives no access.
 func TestPI3Rebinding(t *testing.T) {
 	port, hits := secret(t)
 	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -160,8 +158,7 @@ func TestPI3Rebinding(t *testing.T) {
 		_, _ = io.WriteString(w, "public")
 	})
 	defer s.Close()
-	// 127.0.0.1 with the port of the server stands for the public internet, 127.0.0.2
-	// for this machine.
+	// 127.0.0.1 with the port of the server plays the public internet, and 127.0.0.2 this machine.
 	public, inside := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
 	n := &names{answer: func(name string, nth int) []netip.Addr {
 		switch {

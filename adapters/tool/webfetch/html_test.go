@@ -121,7 +121,7 @@ func checkPage(t *testing.T, in string) {
 	checkWrapped(t, title, text)
 }
 
-// checkWrapped holds a result against what was put in.
+// checkWrapped compares a result with the input.
 func checkWrapped(t *testing.T, title, text string) {
 	t.Helper()
 	raw, err := quoted.JSON(result{Note: note, Title: title, Text: text, Chars: utf8.RuneCountInString(text)})

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// mib is what lengths of hostile pages are told in.
+	// mib is the unit for lengths of hostile pages.
 	mib = 1 << 20
 	// peakMiB is how much memory one page may take at its worst.
 	peakMiB = 64

@@ -32,7 +32,7 @@ type answer struct {
 	Truncated                                               bool
 }
 
-// server serves on loopback, which the guard is told to let through.
+// server serves on loopback, which its guard permits.
 func server(t *testing.T, h http.HandlerFunc) (*httptest.Server, netip.AddrPort) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -53,7 +53,7 @@ func call(t *testing.T, members map[string]any) tool.Call {
 	return tool.Call{ID: "call-1", Name: webfetch.Name, Input: raw}
 }
 
-// fetch asks for a page as a run does: judged, explained, agreed to.
+// fetch requests a page like a run: policy, explanation, approval, execution.
 func fetch(t *testing.T, f *webfetch.Fetch, members map[string]any) (answer, error) {
 	t.Helper()
 	c := call(t, members)
@@ -300,7 +300,7 @@ func TestFetchTakesTurns(t *testing.T) {
 	}
 }
 
-// A call that waits too long for its turn is told so.
+// A call that waits too long for its turn fails with that reason.
 func TestFetchWaitsForATurnNotForEver(t *testing.T) {
 	came, release := make(chan struct{}, 2), make(chan struct{})
 	s, at := server(t, func(http.ResponseWriter, *http.Request) { came <- struct{}{}; <-release })

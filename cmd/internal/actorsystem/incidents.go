@@ -136,7 +136,7 @@ func (m *Incidents) write(ctx context.Context, is incident) {
 		t.more++
 		return
 	}
-	m.log.Log(ctx, is.level, "a mishap between actors", "what", is.what, "actor", is.actor, "kind", is.kind, "more_since_last", t.more)
+	m.log.Log(ctx, is.level, "an incident between actors", "what", is.what, "actor", is.actor, "kind", is.kind, "more_since_last", t.more)
 	t.at, t.more = now, 0
 }
 

@@ -88,7 +88,7 @@ func fileCalls(files []source) calls {
 	return out
 }
 
-// ofInterface: whoever calls such a method does not know who is called.
+// ofInterface reports a method of an interface, whose callers do not know the implementation.
 func ofInterface(f *types.Func) bool {
 	recv := f.Signature().Recv()
 	return recv != nil && types.IsInterface(recv.Type())

@@ -84,7 +84,7 @@ func forbidden(s source, sel *ast.SelectorExpr) string {
 	}
 }
 
-// importedAs is the path that a file imports under a name; empty: none.
+// importedAs returns the path that a file imports under a name, or an empty string.
 func importedAs(f *ast.File, name string) string {
 	for _, imp := range f.Imports {
 		path, err := strconv.Unquote(imp.Path.Value)

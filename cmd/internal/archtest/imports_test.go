@@ -17,8 +17,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// importFaults holds a package against the import rules. Imports of tests are
-// free, but for what nobody may import.
+// importFaults checks a package against the import rules. Tests may import everything that is not forbidden for all.
 func importFaults(p pkg) []string {
 	var out []string
 	fault := func(format string, args ...any) {

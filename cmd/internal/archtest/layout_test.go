@@ -39,7 +39,7 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// ignored: what builds and editors leave behind and git does not keep.
+// ignored reports names that builds and editors create and git ignores.
 func ignored(name string) bool {
 	return name == ".env" || strings.HasSuffix(name, ".test") || strings.HasSuffix(name, ".out")
 }

@@ -49,7 +49,7 @@ func licenceOf(t *testing.T, dir string) string {
 	return ""
 }
 
-// classify names a permissive licence by its wording; empty: none of them.
+// classify names a permissive licence by its wording, or returns an empty string.
 func classify(text string) string {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	has := func(parts ...string) bool {

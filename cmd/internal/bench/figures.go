@@ -35,8 +35,7 @@ type figure struct {
 	target     target
 }
 
-// target is a limit. With a base it is a multiple of the base's value. Without a word there is
-// none.
+// target is a limit, or none if word is empty. With a base it is a multiple of the base's value.
 type target struct {
 	word  string
 	limit float64

@@ -39,7 +39,7 @@ type Budgets struct {
 	tasks  *taskfile.Store
 	zone   *time.Location
 	limits atomic.Pointer[config.Budget]
-	// cheaper is the model that obeys higher limits.
+	// cheaper is the model that has higher limits.
 	cheaper atomic.Pointer[string]
 	log     *slog.Logger
 

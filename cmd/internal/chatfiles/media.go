@@ -137,7 +137,7 @@ func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.Fi
 	case listener == nil, f.Path == "" && !spoken:
 		return ""
 	}
-	text, err := m.hear(ctx, key, listener, *f)
+	text, err := m.transcribe(ctx, key, listener, *f)
 	if err == nil {
 		return text
 	}
@@ -149,8 +149,8 @@ func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.Fi
 	return "[what it says is not known (" + string(why) + "); its sender was told]"
 }
 
-// hear transcribes a recording. It may refuse the recording because of the duration that its metadata claims.
-func (m *Media) hear(ctx context.Context, key messages.ChatKey, listener *speech.Listener, f platform.File) (string, error) {
+// transcribe transcribes a recording. It may refuse the recording because of the duration that its metadata claims.
+func (m *Media) transcribe(ctx context.Context, key messages.ChatKey, listener *speech.Listener, f platform.File) (string, error) {
 	if f.Path == "" {
 		if f.Failed == fileTooLarge {
 			return "", &speech.Error{Reason: speech.ReasonLong}

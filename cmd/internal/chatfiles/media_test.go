@@ -176,7 +176,7 @@ func TestVoicesBecomeText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			called := 0
-			ear := speechtest.Ear(func(context.Context, speech.Audio) (string, error) {
+			ear := speechtest.Transcriber(func(context.Context, speech.Audio) (string, error) {
 				called++
 				return "hello there", c.err
 			})

@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// What keeps the doctor from a service is told with what helps: a wrong clock and a missing certificate are no fault of
-// the network or the address.
+// Doctor says why it cannot reach a service and what helps: a wrong clock or a missing certificate is not reported as a
+// fault of the network or the address.
 func TestConnectionsThatFail(t *testing.T) {
 	serve := func(secure bool, certificate ...tls.Certificate) string {
 		s := httptest.NewUnstartedServer(http.NotFoundHandler())

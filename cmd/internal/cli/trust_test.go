@@ -366,8 +366,8 @@ func storeAttempts() []attempt {
 	}
 }
 
-// TestAForeignFolderGetsNothing: none of these folders starts a host, opens a connection, gets a
-// secret or runs a process. Each refusal names what the folder asked for.
+// None of these folders starts a host, opens a connection, gets a secret or runs a process. Each refusal names what the
+// folder asked for.
 func TestAForeignFolderGetsNothing(t *testing.T) {
 	for _, list := range [][]attempt{addressAttempts(), dotEnvAttempts(), fileAttempts(), programAttempts(), storeAttempts()} {
 		for _, tt := range list {
@@ -450,7 +450,7 @@ func TestKeysGoToTheirOwnServices(t *testing.T) {
 	}
 }
 
-// TestWhatNeedsNoTrust: none of these settings reaches outside the folder.
+// None of these settings reaches outside the folder.
 func TestWhatNeedsNoTrust(t *testing.T) {
 	for _, tt := range []struct {
 		name, ship, dotEnv string

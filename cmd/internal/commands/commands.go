@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Contexts bool // whether conversations can be archived and loaded
 	Project  string
-	// Models are the main model and those that people may choose in its place.
+	// Models are the main model and those that people may choose instead.
 	Models func() []decision.ModelChoice
 	State  string // the state folder, for tasks
 	// TasksChanged is called after a command changed a task.
@@ -435,7 +435,7 @@ func gateWords(at string) map[string][2]string {
 
 // contextsAnswer describes the results of the commands new, contexts and load.
 func (c *Commands) contextsAnswer(cmd decision.Command, say speak) (string, bool) {
-	switch a := cmd.Contexts; a.Are {
+	switch a := cmd.Contexts; a.Outcome {
 	case decision.ContextsNew:
 		return say("We start afresh. What was said before is archived: /contexts"+cmd.At+" lists it, /load"+cmd.At+" 1 brings it back.",
 			"已开始新的对话。之前的内容已归档：发送 /contexts"+cmd.At+" 查看，发送 /load"+cmd.At+" 1 恢复。")

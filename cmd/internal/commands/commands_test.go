@@ -125,21 +125,21 @@ func TestWhySentences(t *testing.T) {
 func TestContextsAnswer(t *testing.T) {
 	h := New(Options{Zone: time.UTC})
 	items := []journal.ContextItem{{ID: "c_20260102_abcd", Title: "trip", MessageCount: 4}, {ID: "c_20260102_efgh"}}
-	for _, are := range []decision.ContextsAre{
+	for _, are := range []decision.ContextsOutcome{
 		decision.ContextsNew, decision.ContextsLoaded, decision.ContextsListed, decision.ContextsChoose, decision.ContextsEmpty, decision.ContextsBusy, decision.ContextsFailed,
 	} {
 		var en, zh string
-		_, ok := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Are: are, Items: items}}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
+		_, ok := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Outcome: are, Items: items}}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
 		if !ok || en == "" || zh == "" || en == zh {
 			t.Errorf("%s: %q, %q", are, en, zh)
 		}
 	}
 	say := func(en, _ string) (string, bool) { return en, true }
-	listed, _ := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Are: decision.ContextsListed, Items: items}}, say)
+	listed, _ := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Outcome: decision.ContextsListed, Items: items}}, say)
 	if !strings.Contains(listed, "1. trip (1970-01-01 00:00, 4 messages)\n2. c_20260102_efgh") {
 		t.Errorf("listed %q", listed)
 	}
-	choose, _ := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Are: decision.ContextsChoose, Items: items}}, say)
+	choose, _ := h.contextsAnswer(decision.Command{Contexts: decision.ContextsAnswer{Outcome: decision.ContextsChoose, Items: items}}, say)
 	if !strings.Contains(choose, "`c_20260102_abcd` trip") {
 		t.Errorf("choose %q", choose)
 	}

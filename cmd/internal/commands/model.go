@@ -17,15 +17,15 @@ func (c *Commands) modelAnswer(cmd decision.Command, say speak) (string, bool) {
 		return say(
 			fmt.Sprintf("Model: %s. Only the operator changes it, in ship.json (llm.model).", now.Label),
 			fmt.Sprintf("模型：%s。只有管理员可以在 ship.json（llm.model）里更换。", now.Label))
-	case now.Are == decision.ModelChanged:
+	case now.Outcome == decision.ModelChanged:
 		en, zh := c.refusedWords(now)
 		return say(fmt.Sprintf("From now on, %s answers here.", named(now, false))+en, fmt.Sprintf("从现在起，这里由 %s回答。", named(now, true))+zh)
-	case now.Are == decision.ModelForbidden:
+	case now.Outcome == decision.ModelForbidden:
 		return say("Only a message of your own can choose the model, and in a group only my owner can. Nothing was changed.",
 			"只有本人发送的消息才能选择模型；在群里只有主人可以选择。未做任何更改。")
-	case now.Are == decision.ModelUnable:
+	case now.Outcome == decision.ModelUnable:
 		return say(unableWords(now.Unable))
-	case now.Are == decision.ModelUnknown:
+	case now.Outcome == decision.ModelUnknown:
 		wanted := platform.Inert(strings.TrimSpace(cmd.Args))
 		return say(fmt.Sprintf("There is no model called %s. Choose one of these with /model"+cmd.At+" NAME:\n\n%s", wanted, modelLines(all, false)),
 			fmt.Sprintf("没有名为 %s 的模型。可以发送 /model"+cmd.At+" 名称，选择下面的一个：\n\n%s", wanted, modelLines(all, true)))
@@ -70,7 +70,7 @@ func named(m decision.ModelAnswer, chinese bool) string {
 	return m.Name + " (" + labelled(m, false) + ")"
 }
 
-// labelled is the name of a model itself, and how much people chose that it thinks.
+// labelled returns the name of a model and the thinking effort that people chose.
 func labelled(m decision.ModelAnswer, chinese bool) string {
 	switch {
 	case m.Effort == "":

@@ -35,7 +35,7 @@ type Options struct {
 	Orders map[string]func(ctx context.Context, order []byte) (any, error)
 	// Own are further routes of the host, which work once it has started.
 	Own map[string]http.HandlerFunc
-	// By is who gives the orders. Audit is told of each of them, without its time.
+	// By is who gives the orders. Audit is called with each of them, without its time.
 	By    string
 	Audit func(decision.AuditEntry)
 }

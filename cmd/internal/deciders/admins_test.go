@@ -34,8 +34,7 @@ func (r *registrar) Admins(ctx context.Context, _ string) ([]string, error) {
 
 const friends = messages.ChatKey("telegram@work-chat--7-topic-3")
 
-// TestAP5AdministratorsAreKnownForAMinute: what the platform said counts for a minute
-// and no longer, is asked for anew meanwhile, and without an answer nobody is one.
+// The platform's answer is valid for a minute and is refreshed meanwhile. Without an answer nobody is an administrator.
 func TestAP5AdministratorsAreKnownForAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &registrar{ids: []string{"3", ""}, takes: 100 * time.Millisecond}

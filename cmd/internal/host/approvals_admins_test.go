@@ -9,9 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
-// TestAP5AdministratorsDecide: with the real host and a strict fake of the service. An
-// administrator may, a member and who was one may not; while nobody can be asked nobody
-// is one, hears why, and the request stays; in a private chat the owner decides alone.
+// With the real host and a strict fake of the service: an administrator may decide; a member and a former administrator
+// may not. While the service does not answer nobody is an administrator, people are told why, and the request stays
+// open. In a private chat the owner decides alone.
 func TestAP5AdministratorsDecide(t *testing.T) {
 	w := newWorld(t)
 	w.open(map[string]string{"permissions.exec.approvers": `["owner","platformAdmins"]`})

@@ -11,7 +11,7 @@ import (
 // taskBody is the way of a text that runs in a chat of its own.
 const taskBody = "the instructions of a task"
 
-// waysOfOthers are texts that come with somebody else's message, or by the clock.
+// waysOfOthers are texts that arrive with another person's message or at a time of the schedule.
 func waysOfOthers() []way {
 	eve := telegramtest.User(9, "Eve")
 	of := func(from map[string]any, a attack, name string, value any) map[string]any {

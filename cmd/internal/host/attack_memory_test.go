@@ -170,9 +170,8 @@ func (w *world) talk(t *testing.T, group, who int64, name, text, id string) {
 	})
 }
 
-// TestPI1MemoryOfAGroup: whatever a member gets the model to note, the system text
-// outside of the section of statements stays as it was. In it are whole sentences of
-// the one who is named, each a quoted line, and none of it is in any other memory.
+// Whatever a member gets the model to note, the system text outside of the section of statements does not change. The
+// section contains whole sentences of the named person, each a quoted line, and none of it is in any other memory.
 func TestPI1MemoryOfAGroup(t *testing.T) {
 	w := newWorld(t)
 	w.script = modeltest.NewFunc(w.scribe)

@@ -183,8 +183,7 @@ func TestPI7NoPreviews(t *testing.T) {
 // canary is a text that only chat B knows.
 var canary = regexp.MustCompile(`zebrafinch-[a-z]+-4711`)
 
-// TestPI6ChatsKeepToThemselves: an obedient model in one chat, with an approver who
-// agrees to everything, is told to get at what another chat has.
+// An obedient model in one chat, with an approver who agrees to everything, is told to get something from another chat.
 func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	w := newWorld(t)
 	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"approvers": ["1"]}, "fetch": {"allow": ["127.0.0.1"]}},

@@ -168,8 +168,7 @@ func (s *secretive) options(t *testing.T) Options {
 	}
 }
 
-// TestSE2SecretsAreNowhere: a run in which everything goes wrong, and a search of everything that it
-// left behind.
+// After a run in which everything fails, everything that it left is searched for secrets.
 func TestSE2SecretsAreNowhere(t *testing.T) {
 	s := newSecretive(t)
 	h := New(s.options(t))

@@ -66,8 +66,7 @@ func file(name, text string) func(*world, attack) {
 	}
 }
 
-// earlier says the text while nobody obeys it, leaves that conversation, and lets a
-// tool bring it back.
+// earlier writes the text while the model does not obey it, leaves that conversation, and lets a tool load it again.
 func earlier(tool, input string) func(*testing.T, *world, attack) {
 	return func(t *testing.T, w *world, a attack) {
 		t.Helper()
@@ -242,7 +241,7 @@ func TestPI2ObedientModel(t *testing.T) {
 	}
 }
 
-// outcomes are what the model was told of its calls.
+// outcomes are the results of its calls that the model got.
 func (w *world) outcomes(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}

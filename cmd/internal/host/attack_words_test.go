@@ -106,7 +106,7 @@ type attempt struct {
 	arrives   int // messages of the script that reach a chat beside its lines of say and reply
 }
 
-// play plays an attempt and holds what came of it against what may.
+// play plays an attempt and compares its effects with those that are permitted.
 func (x attempt) play(t *testing.T) {
 	t.Helper()
 	s := newScene(t)

@@ -270,7 +270,7 @@ func TestBudgetOfAPerson(t *testing.T) {
 	}
 }
 
-// At a limit the cheaper model answers, which people read once, up to its own limit. Then nobody does.
+// At a limit the cheaper model answers, up to its own limit, and people are informed once. Then no model answers.
 func TestCheaperModelAtALimit(t *testing.T) {
 	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.chatTokensPerDay": "150", "budget.atLimit": "cheaper", "budget.cheaper": "fast", "budget.cheaperPercent": "100"})
 	maps.Copy(s.flags, map[string]string{"llm.choices": `[{"name": "fast", "model": "f"}]`})
@@ -301,7 +301,7 @@ func TestCheaperModelAtALimit(t *testing.T) {
 }
 
 // At a limit the owner is asked in private, once, and only the owner's own answer allows more: for the chat that waits,
-// until midnight, also after a restart. The chat hears of it in its language.
+// until midnight, also after a restart. The chat is informed in its language.
 func TestOwnerIsAskedAtALimit(t *testing.T) {
 	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.chatTokensPerDay": "150", "budget.atLimit": "ask", "adapters.telegram.access": "paired"})
 	s.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})

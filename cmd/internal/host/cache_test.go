@@ -150,8 +150,8 @@ func total(t *testing.T, metrics, name string) (sum int) {
 	return sum
 }
 
-// checkCached checks what the chat's requests read from the cache, and that each begins with the bytes
-// of the one before. Summaries have other requests, without tools.
+// checkCached checks what the chat's requests read from the cache, and that each begins with the bytes of the previous
+// one. Summaries have other requests, without tools.
 func checkCached(t *testing.T, service *modeltest.Endpoint, counted int) {
 	t.Helper()
 	bodies, calls := service.Bodies(), service.Calls()

@@ -4,7 +4,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 
-// feishuFlags switch the Feishu app on, with a fake behind it and Telegram off.
+// feishuFlags enable the Feishu app with a fake service, and disable Telegram.
 func feishuFlags(api *feishutest.API, receive string) map[string]string {
 	return map[string]string{
 		"adapters.telegram.enabled": "false", "adapters.feishu.enabled": "true", "adapters.feishu.appId": feishutest.App,

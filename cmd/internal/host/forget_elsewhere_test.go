@@ -10,9 +10,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
-// What a friend's chat and its tasks asked of the owner is shown in the owner's chat. When
-// the friend's chat is deleted, those requests end there, and none of their words is left:
-// not in the owner's chat, and not in names that were made of a task's title.
+// Requests of a friend's chat and its tasks are shown in the owner's chat. When the friend's chat is deleted, those
+// requests end there, and none of their text is left, neither in the owner's chat nor in names that were made of a
+// task's title.
 func TestForgetReachesWhereRequestsAreShown(t *testing.T) {
 	s := newScene(t)
 	script := strings.ReplaceAll(`

@@ -108,9 +108,8 @@ func (c *commandChat) tasks(state string) ([]timetable.Task, []timetable.Problem
 	return TaskStore(state, "").Tasks(context.Background())
 }
 
-// After a deletion nothing below the state folder holds what was said: no history, archive,
-// memory, file, index, task or log. The ids stay, so that a message that is brought again
-// is known, and the chat goes on with what is new.
+// After a deletion nothing below the state folder contains the chat's texts: no history, archive, memory, file, index,
+// task or log. The ids stay, so that a repeated message is recognised, and the chat continues with new messages.
 func TestForgetLeavesNothing(t *testing.T) {
 	p := newProject(t)
 	flags := telegramFlags(p)

@@ -178,7 +178,7 @@ func callExample(ctx context.Context, t *testing.T, m *mcp.Manager, state, serve
 	}
 }
 
-// checkPicture wants a picture that came with a result in the folder of files.
+// checkPicture requires that the folder of files has a picture of the result.
 func checkPicture(t *testing.T, state string, output json.RawMessage) {
 	t.Helper()
 	var result struct {

@@ -90,8 +90,8 @@ func TestMemoryByMeaning(t *testing.T) {
 	}
 }
 
-// TestEmbeddingsAreCounted: what the embedding model is asked for is in the ledger, with its price, on the account of
-// the chat and of who asks, and the address that new settings give to the models is used from then on.
+// Requests to the embedding model are in the ledger, with their price, on the account of the chat and of the person who
+// asks. A new address in the settings of the models is used from then on.
 func TestEmbeddingsAreCounted(t *testing.T) {
 	s := newSpender(t, modeltest.NewFunc(lookIntoMemory), map[string]string{})
 	meanings := modeltest.NewMeanings([]string{"flat", "apartment"}, []string{"drinks", "beverage"})

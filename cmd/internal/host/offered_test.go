@@ -107,7 +107,7 @@ func TestRequestsCarryLittle(t *testing.T) {
 	}
 }
 
-// strict wants every object of a schema to name all that may be in it.
+// strict requires that every object of a schema names all of its possible members.
 func strict(t *testing.T, name string, schema json.RawMessage) {
 	t.Helper()
 	var s struct {
@@ -138,9 +138,8 @@ func strict(t *testing.T, name string, schema json.RawMessage) {
 	}
 }
 
-// What can do nothing is not offered: tools for skills where there are none, those for
-// contexts where they are off, chat_send where the text is the answer. What is offered
-// depends on the settings and on the files of the project alone.
+// Tools that cannot do anything are not offered: those for skills if there are none, those for contexts if they are
+// off, and chat_send if the text is the answer. The offer depends only on the settings and the files of the project.
 func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 	in := func(names []string, prefix string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, prefix) })
@@ -180,8 +179,7 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 	}
 }
 
-// A skill that comes while a chat goes on is offered from its next run on, with the
-// tools to load it.
+// A skill that is added while a chat is in progress is offered from its next run on, with the tools to load it.
 func TestSkillsBringTheirTools(t *testing.T) {
 	p := newProject(t)
 	script := modeltest.NewScript(modeltest.Say("one"), modeltest.Say("two"))
@@ -200,8 +198,8 @@ func TestSkillsBringTheirTools(t *testing.T) {
 	}
 }
 
-// Tools that read what has left a conversation are offered once something has: after a context was left, which begins
-// the requests anew anyway, also after a restart. Otherwise the offer stays as it is.
+// Tools that read what has left a conversation are offered once something has left it: after a new context, which
+// changes the requests anyway, and also after a restart. Otherwise the offer does not change.
 func TestArchivesBringTheirTools(t *testing.T) {
 	p := newProject(t)
 	script := modeltest.NewScript(modeltest.Say("one"), modeltest.Say("two"), modeltest.Say("three"), modeltest.Say("four"))
@@ -246,8 +244,8 @@ func TestArchivesBringTheirTools(t *testing.T) {
 	}
 }
 
-// What changes tasks is offered from the step on that follows the first task of a chat, in that chat alone, and then
-// for good: the next run begins with the same bytes, also after a restart.
+// Tools that change tasks are offered permanently from the step after the first task of a chat on, in that chat only.
+// The next run begins with the same bytes, also after a restart.
 func TestTasksBringTheirTools(t *testing.T) {
 	p := newProject(t)
 	p.api.AddChat(telegramtest.Chat{ID: 2, Type: "private"})

@@ -10,8 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
-// Somebody who asks for the whole of what a tool said gets a file on Telegram, with
-// no JSON and no secret in it, and the model is not asked.
+// A person who asks for a whole output gets a file on Telegram, without JSON and secrets, and the model is not asked.
 func TestOutputOnTelegram(t *testing.T) {
 	p := newProject(t)
 	var text strings.Builder

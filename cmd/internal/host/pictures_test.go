@@ -55,8 +55,8 @@ func (p *project) photo(id, name, caption string) {
 
 var dataURL = regexp.MustCompile(`data:image/jpeg;base64,([A-Za-z0-9+/=]+)`)
 
-// A photo is in every request of its chat with the same bytes, so that a request begins
-// with the one before; reading the kept file shows it once more, after the result.
+// A photo is in every request of its chat with the same bytes, so that a request begins with the previous one. Reading
+// the stored file shows it again, after the result.
 func TestPicturesKeepThePrefix(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("A cat."))
 	p, server := served(t, script, nil, nil)
@@ -100,8 +100,8 @@ func TestPicturesKeepThePrefix(t *testing.T) {
 	}
 }
 
-// A provider that refuses pictures is asked once more without them, this is remembered
-// and logged once, and the model reads what it cannot see; nobody is left without answer.
+// A provider that refuses pictures gets the request once more without them. This is remembered and logged once, and the
+// model is told what it cannot see. Everybody gets an answer.
 func TestPicturesThatTheModelRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name, words string
@@ -157,7 +157,7 @@ func TestPicturesThatTheModelRefuses(t *testing.T) {
 	}
 }
 
-// An image of many pixels in few bytes is refused by its header, and the chat goes on.
+// An image of many pixels in few bytes is refused by its header, and the chat continues.
 func TestPictureBombs(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("Too large for me."))
 	p, server := served(t, script, nil, nil)

@@ -138,7 +138,7 @@ func TestPrometheusScrapesAHost(t *testing.T) {
 	t.Logf("soak: test=prometheus expressions=%d excused=%s", len(dashboardTargets(t)), strings.Join(restingMetrics, ","))
 }
 
-// checkRules wants every rule evaluated, at rest, and about metrics that are there.
+// checkRules requires that every rule is evaluated, is not firing, and uses existing metrics.
 func (p *scraper) checkRules(t *testing.T) {
 	t.Helper()
 	type state struct{ Name, Query, Health, State, LastError string }

@@ -118,7 +118,7 @@ func quiet() []string {
 	return []string{"getUpdates", "getMe", "getWebhookInfo", "deleteWebhook", "setMyCommands", "sendChatAction", "getFile", "download", "setMessageReaction"}
 }
 
-// show is what came of a script, in the form of the wanted parts.
+// show returns the results of a script, in the form of the wanted parts.
 func (s *scene) show(script string) map[string]string {
 	out := map[string]string{"calls": s.showCalls(script), "marks": s.showMarks(), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates("telegram")}
 	if s.folder {
@@ -158,8 +158,8 @@ func (s *scene) same(text string) string {
 	return text
 }
 
-// inOrder are the calls with the answer to each press right behind it: what else follows a
-// press goes out at the same time.
+// inOrder returns the calls with the answer to each press right after it, because other effects of a press happen at
+// the same time.
 func (s *scene) inOrder() []telegramtest.Call {
 	type placed struct {
 		telegramtest.Call
@@ -183,8 +183,8 @@ func (s *scene) inOrder() []telegramtest.Call {
 	return outcomesLast(out, s.rests, func(c telegramtest.Call) bool { return c.Method == "editMessageReplyMarkup" })
 }
 
-// outcomesLast are calls with those that show outcomes behind all else that follows a line of the script. Outcomes take
-// the place of buttons a moment later, while other messages are sent.
+// outcomesLast returns the calls of each line of a script with those that show outcomes last. Outcomes replace buttons
+// a moment later, while other messages are sent.
 func outcomesLast[C any](calls []C, rests []int, shows func(C) bool) []C {
 	var out, late []C
 	for i, c := range calls {

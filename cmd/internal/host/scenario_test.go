@@ -319,7 +319,7 @@ func (s *scene) sent() []said {
 	return all
 }
 
-// await waits for so many answered calls of a method.
+// await waits for a number of answered calls of a method.
 func (s *scene) await(method string, n int) {
 	s.t.Helper()
 	s.p.api.Await(s.t, strconv.Itoa(n)+" calls of "+method, func() bool { return len(s.answered(method)) >= n })

@@ -31,7 +31,7 @@ type sounds struct {
 	deaf        int // recordings that no line of the script speaks of
 }
 
-// ear is what comes of one recording.
+// ear is the result of one transcription.
 type ear struct {
 	words  string
 	until  <-chan struct{} // nil: at once
@@ -74,7 +74,7 @@ func (s *scene) hears(rest string) error {
 	return nil
 }
 
-// hear answers a call for a transcript.
+// hear answers a request for a transcript.
 func (s *scene) hear([]byte) string {
 	s.sounds.mu.Lock()
 	if len(s.sounds.transcriber) == 0 {

@@ -296,7 +296,7 @@ func (s *scene) say(rest string) error {
 	return nil
 }
 
-// speak brings an update with a message.
+// speak delivers an update with a message.
 func (s *scene) speak(who string, p person, at spot, text string, more map[string]any) {
 	if at.topic != 0 {
 		more["message_thread_id"], more["is_topic_message"] = at.topic, true
@@ -331,7 +331,7 @@ func (s *scene) reply(rest string) error {
 	return nil
 }
 
-// send brings a message with a file.
+// send delivers a message with a file.
 func (s *scene) send(rest string) error {
 	p, who, word, text, more, err := s.who(rest)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
-// TestPI6HistorySearchOfAHost: the model searches the chat that it speaks in: it
-// finds what was said there, not what it was just asked, and nothing of the chat
-// beside it. Until then the index is not opened.
+// The model searches its own chat. It finds earlier messages, but not the current question and nothing of other chats.
+// Before that the index is not opened.
 func TestPI6HistorySearchOfAHost(t *testing.T) {
 	p := newProject(t)
 	p.api.AddChat(telegramtest.Chat{ID: 2, Type: "private"})

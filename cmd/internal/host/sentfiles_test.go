@@ -24,10 +24,9 @@ func sendFileCall(id, path string) modeltest.Step {
 	return modeltest.CallTools(modeltest.Call{ID: id, Name: "chat_send_file", Input: string(input)})
 }
 
-// On the page, in default settings, an agent gives people a file: they are asked once for
-// its bytes, and get a link with a name and a size, which the stream and the history have.
-// The link leads to the bytes that were agreed to, whatever becomes of the file, for those
-// who may read the chat.
+// On the page, with default settings, an agent gives people a file. They are asked once for its bytes, and get a link
+// with a name and a size, which the stream and the history have. The link leads to the approved bytes, whatever happens
+// to the file, for everybody who may read the chat.
 func TestFilesReachPeopleOnThePage(t *testing.T) {
 	p := newProject(t)
 	name := `out/报告 "1".html`

@@ -46,8 +46,7 @@ func (p *project) texts() []string {
 	return out
 }
 
-// noCanaries wants the key in no file of the project but the one that it was set in,
-// in no log and in no prompt.
+// noCanaries checks that the key is in no file of the project except the one that sets it, in no log and in no prompt.
 func noCanaries(t *testing.T, p *project, s *speechtest.Server, model *modeltest.Script) {
 	t.Helper()
 	for _, name := range filesBelow(t, p.dir) {
@@ -151,8 +150,8 @@ func TestSpeakOnTheWeb(t *testing.T) {
 	}
 }
 
-// A program of the operator's hears and speaks, contained: it reaches neither the
-// state of the host nor its settings, and has none of its environment.
+// A program of the operator transcribes and speaks in the sandbox: it reaches neither the state of the host nor its
+// settings, and has none of its environment.
 func TestSpeechByProgram(t *testing.T) {
 	t.Setenv("SMA_TEST_SECRET", "CANARY-environment")
 	p := newProject(t)
@@ -180,8 +179,8 @@ func TestSpeechByProgram(t *testing.T) {
 	}
 }
 
-// Speech is turned on and off while the host runs: recordings are heard from the next one on, and the tools come and
-// go. A key that is new is masked like the others.
+// Speech is turned on and off while the host runs. The next recording is transcribed or not, and the tools are offered
+// or removed. A new key is masked like the others.
 func TestChangedSpeechCountsAtOnce(t *testing.T) {
 	s := speechtest.NewServer(t, nil)
 	c := newChanging(t, "{}", func(req model.Request) []model.Event {

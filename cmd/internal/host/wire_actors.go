@@ -166,7 +166,7 @@ func (h *Host) stopActors(ctx context.Context) error {
 	root := h.system.Root
 	drained, err := await(ctx, root.RequestFuture(h.router, messages.Drain{}, drainFor))
 	if _, ok := drained.(messages.Drained); err != nil || !ok {
-		h.log.Info("not everything has ended; the next start continues")
+		h.log.Info("not all work ended in time; the next start continues it")
 	}
 	h.endSends(ctx)
 	err = h.stopChild(ctx, actorsystem.RouterName)

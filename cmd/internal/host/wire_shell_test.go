@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 )
 
-// A chat is told once, by the host, that one of its processes has ended, and the agent answers. It is
-// not told again after a restart.
+// The host informs a chat once that one of its processes has ended, and the agent answers. A restart does not repeat
+// this.
 func TestChatHearsOfProcessesThatEnd(t *testing.T) {
 	p := newProject(t)
 	script := modeltest.NewScript(modeltest.Say("hello"), modeltest.Say("the build failed"), modeltest.Say("unasked"))

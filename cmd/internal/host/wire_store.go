@@ -147,7 +147,7 @@ func linksBelow(dir string, levels int) error {
 	for _, e := range entries {
 		at := filepath.Join(dir, e.Name())
 		if e.Type()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a symbolic link, which no part of the state folder may be; move what it leads to in its place", at)
+			return fmt.Errorf("%s is a symbolic link, which no part of the state folder may be; move its target to its place", at)
 		}
 		if e.IsDir() && levels > 1 && !slices.Contains([]string{"chat", "open", "logs"}, e.Name()) {
 			if err := linksBelow(at, levels-1); err != nil {

@@ -102,7 +102,7 @@ func (h *Host) runTask(ctx context.Context, id, by string) (fire string, err err
 	case "not_found":
 		return "", fmt.Errorf("%w: %s", persistence.ErrTask, id)
 	case "running":
-		return "", fmt.Errorf("the task %s is under way already", id)
+		return "", fmt.Errorf("the task %s is running already", id)
 	default:
 		return "", fmt.Errorf("the task %s cannot be started now: %s", id, started.Reason)
 	}

@@ -18,8 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
-// remindMe plays a model that makes the task it is told of, with whatever words, and
-// does what tasks tell it.
+// remindMe plays a model that makes the task that it is asked for, in any words, and carries out tasks.
 func remindMe(req model.Request) []model.Event {
 	say := func(text string) []model.Event { return append(modeltest.TextEvents(text), modeltest.Finish("stop")) }
 	last := req.Messages[len(req.Messages)-1]

@@ -59,7 +59,7 @@ func (m *meter) now() spent {
 	return s
 }
 
-// number is the decimal number behind a word; 0: there is none.
+// number returns the decimal number after a word, or 0.
 func number(text []byte, word string) (n float64) {
 	at := bytes.Index(text, []byte(word))
 	if at < 0 {
@@ -190,8 +190,8 @@ func compactions(t *testing.T, w *world, all []cost) string {
 		w.turns, f.compacted, float64(w.turns)/max(f.compacted, 1), 1e3*f.seconds/max(f.ended, 1), extra.over(max(f.compacted, 1)))
 }
 
-// flat: the last window of a long chat costs at most a fifth more than the first one
-// behind the first compaction.
+// flat checks that the last window of a long chat costs at most a fifth more than the first one after the first
+// compaction.
 func flat(t *testing.T, all []cost) {
 	t.Helper()
 	at := 1 + slices.IndexFunc(all, func(c cost) bool { return c.compactions.compacted > 0 })

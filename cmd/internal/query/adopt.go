@@ -27,7 +27,7 @@ var (
 	ErrNotAdopted  = errors.New("only chats of web, cli and api can be made of messages")
 	ErrNoSuchTurn  = errors.New("the chat's history has no such message")
 	errRole        = errors.New("a history holds messages of user and assistant only")
-	errID          = errors.New("want an id of its own")
+	errID          = errors.New("needs an id of its own")
 	errUnsettled   = errors.New("a tool call in it has no outcome yet")
 	errUnanswered  = errors.New("the last message is a user's, and has no answer")
 	errNothingLeft = errors.New("no message is left")

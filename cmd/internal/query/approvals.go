@@ -80,9 +80,9 @@ type ApprovalResult struct {
 
 // ApprovalDecided is the outcome of one request.
 type ApprovalDecided struct {
-	N  int                 `json:"n"`
-	ID string              `json:"id"`
-	Is messages.DecisionIs `json:"is"`
+	N  int                    `json:"n"`
+	ID string                 `json:"id"`
+	Is messages.DecisionState `json:"is"`
 }
 
 // Approvals lists the requests that wait for a decision. It opens only chats that are marked as having unfinished

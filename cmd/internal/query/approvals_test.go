@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// A list of requests has the name of who asked, and who may decide.
+// A list of requests names the person who asked and those who may decide.
 func TestApprovalsNamePeople(t *testing.T) {
 	const key = messages.ChatKey("telegram-chat--5")
 	state := t.TempDir()

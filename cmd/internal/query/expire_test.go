@@ -31,10 +31,10 @@ func TestExpireRuns(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	handles := map[string]persistence.Chat{}
 	var fires []timetable.Fire
-	run := func(task string, more ...timetable.FireIs) messages.ChatKey {
+	run := func(task string, more ...timetable.FireKind) messages.ChatKey {
 		t.Helper()
 		id := timetable.FireID(task, at)
-		for _, is := range append([]timetable.FireIs{timetable.FireStarted}, more...) {
+		for _, is := range append([]timetable.FireKind{timetable.FireStarted}, more...) {
 			fires = append(fires, timetable.Fire{Is: is, At: at, Task: task, ID: id, Planned: at, ChatKey: "telegram-chat-1"})
 		}
 		return timetable.FireChat(id)

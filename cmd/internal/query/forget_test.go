@@ -131,8 +131,8 @@ func TestForgetWithoutAnIntentDeletesNothing(t *testing.T) {
 	}
 }
 
-// If what a chat continues with cannot be stored, the chat stays as it was and the order is withdrawn. It would be
-// carried out at the next start, with all that was said until then.
+// If the ids that a chat keeps cannot be stored, the chat is unchanged and the order is withdrawn. Otherwise the next
+// start would carry it out and delete what was written until then.
 func TestForgetThatCannotKeepTheIDs(t *testing.T) {
 	const key messages.ChatKey = "web-chat-1"
 	state := t.TempDir()

@@ -26,8 +26,7 @@ import (
 // lookUp is what the archivist does at once.
 const lookUp = "Look up: "
 
-// archivist is a model that looks up what it is told to, says little to anything
-// else, and makes summaries of what stands in the material.
+// archivist is a model that searches on demand, otherwise says little, and makes summaries of the material.
 type archivist struct {
 	mu    sync.Mutex
 	found map[string]string // chat key and query: what the tool answered
@@ -107,8 +106,8 @@ func (a *archivist) answer(p *place, query string) string {
 	return a.found[string(p.key())+" "+query]
 }
 
-// extracts is a summary made of lines of the material as they stand: of every
-// tenth. So most of what was said is in the archive only.
+// extracts is a summary made of every tenth line of the material, unchanged. So most of the text is in the archive
+// only.
 func extracts(req model.Request) string {
 	var b strings.Builder
 	b.WriteString("## Facts\n")
@@ -296,7 +295,7 @@ func onePerPlace(said []*planted) (rounds [][]*planted) {
 	return rounds
 }
 
-// checkFound is which result has the fact, from 1 on; 0: none.
+// checkFound returns the number of the result that has the fact, from 1 on, or 0.
 func checkFound(t *testing.T, f *planted, answer, dir string) (rank int) {
 	t.Helper()
 	var a struct {
@@ -324,8 +323,7 @@ func checkFound(t *testing.T, f *planted, answer, dir string) (rank int) {
 	return 0
 }
 
-// checkReopens: the archive has the line as it was in the history, and is named by
-// the arrival numbers of its turns.
+// checkReopens checks that the archive has the line unchanged, and is named by the arrival numbers of its turns.
 func checkReopens(t *testing.T, f *planted, where, dir string) {
 	t.Helper()
 	file, number, _ := strings.Cut(where, ":")

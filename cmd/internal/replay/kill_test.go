@@ -135,10 +135,9 @@ func (w *town) checkKills(t *testing.T, seed uint64) {
 	noSecrets(t, w.env(), b.log.String())
 }
 
-// playWithKills feeds all lines and kills the host at random places among them.
-// Every other time it waits for a message to be on its way to people, where a
-// crash hurts most. People go on talking while the host is down. Between kills
-// everybody gets an answer, as a run that is killed three times is given up.
+// playWithKills sends all lines and kills the host at random places among them, every other time while a message is
+// being sent to people, where a crash is most harmful. People continue to write while the host is down. Between kills
+// everybody gets an answer, because a run that is killed three times is given up.
 func (w *town) playWithKills(t *testing.T, b *binary, random *rand.Rand) []cut {
 	t.Helper()
 	const unanswered = 20 // lines said while the host is down

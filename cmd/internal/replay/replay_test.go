@@ -188,9 +188,8 @@ func (w *town) checkStore(t *testing.T, dir string) {
 	}
 }
 
-// checkSecondStart starts the host on the same folder and lets old updates come
-// again: nobody is answered twice, and whoever comes next is answered from the
-// history that was.
+// checkSecondStart starts the host on the same folder and delivers old updates again. Nobody is answered twice, and the
+// next person is answered on the basis of the earlier history.
 func (w *town) checkSecondStart(t *testing.T, dir string) {
 	t.Helper()
 	h := start(t, w, dir)

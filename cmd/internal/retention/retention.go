@@ -24,7 +24,7 @@ const (
 	pauseBetween = 5 * time.Millisecond
 	// most is how many files one pass removes; the next pass continues.
 	most = 100_000
-	// abandoned is for how long nobody has written to a file that was left unfinished.
+	// abandoned is how long an unfinished file is kept after the last write to it.
 	abandoned = 24 * time.Hour
 )
 

@@ -17,7 +17,7 @@ const (
 	// patience is how long being ready may take. Then the manager hears that the process has started, and the status
 	// says what is missing: a service that cannot be reached is no reason to start the process again.
 	patience = 30 * time.Second
-	// steady is how often the status is told to a manager without a watchdog.
+	// steady is how often the status is sent to a manager without a watchdog.
 	steady = 10 * time.Second
 )
 
@@ -59,7 +59,7 @@ func (m *Manager) Report(ctx context.Context, log *slog.Logger, health func(cont
 	}
 	send := func(lines ...string) {
 		if err := m.send(lines); err != nil {
-			log.Warn("the service manager cannot be told how the host is", "error", err)
+			log.Warn("the host's status cannot be sent to the service manager", "error", err)
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -88,7 +88,7 @@ func (m *Manager) send(lines []string) error {
 	return nil
 }
 
-// reports is what the manager is told while the process runs.
+// reports sends the status to the manager while the process runs.
 type reports struct {
 	send     func(lines ...string)
 	health   func(context.Context) Health
@@ -123,7 +123,7 @@ func (r reports) follow(ctx context.Context) {
 		case h.Alive && r.watchdog > 0:
 			lines = append(lines, "WATCHDOG=1")
 		case !h.Alive:
-			r.log.Warn("the host does not work any more, which its service manager is not told to be well")
+			r.log.Warn("the host does not work any more; its service manager gets no more watchdog signals and will restart it")
 		}
 		if text := "STATUS=" + strings.Join(strings.Fields(h.Text), " "); len(lines) > 0 || text != told { // one line
 			r.send(append(lines, text)...)

@@ -100,7 +100,7 @@ func TestNoManagerIsToldNothing(t *testing.T) {
 	m.Report(t.Context(), nil, nil)()
 }
 
-// TestReports plays a process of which the health changes, and compares what the manager is told when.
+// TestReports plays a process whose health changes, and compares what the manager is told at each time.
 func TestReports(t *testing.T) {
 	type change struct {
 		at     time.Duration
@@ -175,7 +175,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestSlowHealthIsNotFed: a question that is not answered in time counts as it is answered then, and its context ends.
+// The context of a health check that takes too long ends, and the answer that it then gives counts.
 func TestSlowHealthIsNotFed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fed := 0

@@ -1,6 +1,6 @@
 // Package voices makes what turns recordings into text and text into recordings, and the tools for both, as the settings
 // want it, also while a host runs. Settings that cannot be used change nothing. No service is contacted and no program is
-// started before something is said; what is under way goes on with what it began with.
+// started before something is said. Work in progress continues with the settings that it began with.
 package voices
 
 import (

@@ -81,7 +81,7 @@ func (f *File) Mending(ctx context.Context, work func() error) error {
 // Discard throws the file away; its next use makes it anew.
 func (f *File) Discard(ctx context.Context) error { return f.alone(ctx, f.discard) }
 
-// Close waits for the work under way and closes the file.
+// Close waits for the work in progress and closes the file.
 func (f *File) Close() error {
 	return f.alone(context.Background(), func() error {
 		f.shut = true
@@ -163,7 +163,7 @@ func (f *File) prepare(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// discard throws the file away, with what lies beside it.
+// discard deletes the file and SQLite's files that belong to it.
 func (f *File) discard() error {
 	if f.pool != nil {
 		if err := f.pool.Close(); err != nil {

@@ -137,7 +137,7 @@ func (b *Book) Give(now time.Time, list ...permission.Grant) *Book {
 	return &Book{keep, ends}
 }
 
-// Revocation is what became of an order to revoke grants.
+// Revocation is the outcome of an order to revoke grants.
 type Revocation struct {
 	Book    *Book
 	Revoked []permission.Grant // that were active

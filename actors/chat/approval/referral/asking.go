@@ -271,7 +271,7 @@ func (r *Retries) set(what string, t try) {
 	r.tries = next
 }
 
-// Keep forgets everything but what is still wanted.
+// Keep forgets the retries of everything that is not wanted any more.
 func (r *Retries) Keep(wanted map[string]bool) {
 	next := maps.Clone(r.tries)
 	maps.DeleteFunc(next, func(what string, _ try) bool { return !wanted[what] })

@@ -81,7 +81,7 @@ func (d *Decision) Waits() bool { return len(d.left) > 0 }
 // Failed reports whether the person has to decide again, because not all chats answered that they knew what to do.
 func (d *Decision) Failed() bool { return d.Waits() || d.failed }
 
-// Outcome returns what became of one request. It returns false if that is not known.
+// Outcome returns the outcome of one request. It returns false if that is not known.
 func (d *Decision) Outcome(approvalID string) (messages.DecisionOutcome, bool) {
 	out, ok := d.outcomes[approvalID]
 	return out, ok && !d.unknown
@@ -113,7 +113,7 @@ func (d *Decision) Ended(s *journal.State, by messages.Asker) []journal.Fact {
 	return facts
 }
 
-// Words say what became of the decision.
+// Words describe the outcome of the decision.
 func (d *Decision) Words(s *journal.State) notices.Text {
 	if d.unknown {
 		return notices.AdminsUnknown()

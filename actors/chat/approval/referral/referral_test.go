@@ -154,7 +154,7 @@ func TestDecision(t *testing.T) {
 	if !ok || len(orders) != 2 || orders[0].ChatKey != group || orders[0].Say[0].Digest != "digest" || !d.Failed() {
 		t.Fatalf("%+v, %+v, %v", d, orders, ok)
 	}
-	done := func(id string, is messages.DecisionIs) []messages.DecisionOutcome {
+	done := func(id string, is messages.DecisionState) []messages.DecisionOutcome {
 		return []messages.DecisionOutcome{{ApprovalID: id, Is: is}}
 	}
 	first, ok := d.Answered(s, messages.ReferredDecided{From: group, Outcomes: append(done("a", messages.DecisionDone), done("b", messages.DecisionDone)...)})

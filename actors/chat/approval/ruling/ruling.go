@@ -103,7 +103,7 @@ func (m Message) order(o Order) Verdict {
 	case len(m.Open) == 0:
 		return Verdict{Sense: NotClear}
 	case len(m.Theirs) == 0:
-		return m.takeBack(o)
+		return m.withdraws(o)
 	}
 	theirs := m.Theirs
 	if single := m.single(); single != nil && !o.All && len(o.Numbers) == 0 {
@@ -124,9 +124,9 @@ func (m Message) order(o Order) Verdict {
 	return v
 }
 
-// takeBack interprets a command of a person who may decide about no request. A denial of their own ones counts: it does
+// withdraws interprets a command of a person who may decide about no request. A denial of their own ones counts: it does
 // less than they asked for. It must name them, or be about the only one.
-func (m Message) takeBack(o Order) Verdict {
+func (m Message) withdraws(o Order) Verdict {
 	o = o.withReason(m.Own)
 	those, isClear := o.pick(m.Own)
 	if o.Approves || !isClear || len(those) == 0 {

@@ -211,30 +211,30 @@ type ModelChoice struct {
 	Efforts []string // the words with which people choose how much it thinks, least first
 }
 
-// ModelAre says what became of a person's command about the model.
-type ModelAre string
+// ModelOutcome is the outcome of a person's command about the model.
+type ModelOutcome string
 
 // Outcomes of a command about the model.
 const (
-	ModelListed    ModelAre = "listed"
-	ModelChanged   ModelAre = "changed"
-	ModelUnknown   ModelAre = "unknown" // there is no model of this name
-	ModelUnable    ModelAre = "unable"  // the model does not think as asked
-	ModelForbidden ModelAre = "forbidden"
+	ModelListed    ModelOutcome = "listed"
+	ModelChanged   ModelOutcome = "changed"
+	ModelUnknown   ModelOutcome = "unknown" // there is no model of this name
+	ModelUnable    ModelOutcome = "unable"  // the model does not think as asked
+	ModelForbidden ModelOutcome = "forbidden"
 )
 
 // ModelAnswer is the answer to a person's command about the model.
 type ModelAnswer struct {
-	Are         ModelAre    // set for the command model
-	ModelChoice             // what answers in the chat
-	Effort      string      // how much it thinks; empty if that is left to its settings
-	Unable      ModelChoice // the model that does not think as asked, if that is what it came to
+	Outcome     ModelOutcome // set for the command model
+	ModelChoice              // what answers in the chat
+	Effort      string       // how much it thinks; empty if that is left to its settings
+	Unable      ModelChoice  // the model that does not support the effort, if Outcome is ModelUnable
 }
 
 // MainModel is the name by which people choose the main model.
 const MainModel = "main"
 
-// Compaction says what became of a person's command to compact a chat.
+// Compaction is the outcome of a person's command to compact a chat.
 type Compaction string
 
 // Outcomes of a command to compact.
@@ -301,23 +301,23 @@ const (
 	MemoryOff  MemoryGroups = "off"  // nothing, and earlier statements are not used
 )
 
-// ContextsAre says what became of a person's command about contexts.
-type ContextsAre string
+// ContextsOutcome is the outcome of a person's command about contexts.
+type ContextsOutcome string
 
 // Outcomes of a command about contexts.
 const (
-	ContextsNew    ContextsAre = "new"    // the chat starts a new context
-	ContextsLoaded ContextsAre = "loaded" // Items holds the loaded context
-	ContextsListed ContextsAre = "listed" // Items holds the newest contexts
-	ContextsChoose ContextsAre = "choose" // no single context matches; Items holds the best matches
-	ContextsEmpty  ContextsAre = "empty"  // there is no history to leave
-	ContextsBusy   ContextsAre = "busy"   // a run is in progress
-	ContextsFailed ContextsAre = "failed"
-	ContextsOff    ContextsAre = ""
+	ContextsNew    ContextsOutcome = "new"    // the chat starts a new context
+	ContextsLoaded ContextsOutcome = "loaded" // Items holds the loaded context
+	ContextsListed ContextsOutcome = "listed" // Items holds the newest contexts
+	ContextsChoose ContextsOutcome = "choose" // no single context matches; Items holds the best matches
+	ContextsEmpty  ContextsOutcome = "empty"  // there is no history to leave
+	ContextsBusy   ContextsOutcome = "busy"   // a run is in progress
+	ContextsFailed ContextsOutcome = "failed"
+	ContextsOff    ContextsOutcome = ""
 )
 
 // ContextsAnswer is the answer to a person's command about contexts.
 type ContextsAnswer struct {
-	Are   ContextsAre
-	Items []journal.ContextItem
+	Outcome ContextsOutcome
+	Items   []journal.ContextItem
 }

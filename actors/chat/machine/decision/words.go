@@ -44,8 +44,8 @@ func (b *Base) TakesWords() bool {
 	return !slices.Contains([]string{"", "api", "task"}, b.Addr.Platform)
 }
 
-// InTheirWords returns a notice in the language of the newest user turn.
-func (b *Base) InTheirWords(n notices.Text) string { return b.Text(n, Newest(b.State.History)) }
+// Localized returns a notice in the language of the newest user turn.
+func (b *Base) Localized(n notices.Text) string { return b.Text(n, Newest(b.State.History)) }
 
 // Newest returns the newest user turn, or the zero turn.
 func Newest(turns []journal.Turn) journal.Turn {

@@ -58,7 +58,7 @@ func (m *Memory) Remember(compaction string, turns func() []messages.CompactTurn
 	}
 }
 
-// NotCompacted tells that the last compaction replaced no turns, so that none need to be extracted for it.
+// NotCompacted handles a compaction that replaced no turns, so that none need to be extracted for it.
 func (m *Memory) NotCompacted() { m.frozen = nil }
 
 // unread counts the turns since the last extraction, at most MemoryTurns.

@@ -91,7 +91,7 @@ func (g *Paging) First(key journal.RowKey, text string) string {
 
 // pageHint tells people how to read on.
 func (g *Paging) pageHint(text string, at int) string {
-	return "\n\n" + g.InTheirWords(notices.MorePages(at*100/max(len(text), 1)))
+	return "\n\n" + g.Localized(notices.MorePages(at*100/max(len(text), 1)))
 }
 
 // Turn answers a person who asks for the next page. It returns false if the message is for the model.
@@ -152,7 +152,7 @@ func (g *Paging) nextPage(p *longtext.Pages, from int, want longtext.PageRequest
 		return row, len(p.Text)
 	}
 	g.File(name, []byte(p.Text))
-	row.Text = g.InTheirWords(notices.Text{"This is the whole answer.", "这是完整的回答。"})
+	row.Text = g.Localized(notices.Text{"This is the whole answer.", "这是完整的回答。"})
 	row.Attachments = []journal.Attachment{{Path: file, Kind: "document"}}
 	return row, len(p.Text)
 }
@@ -176,7 +176,7 @@ func (g *Paging) SendOutput(msg messages.AcceptIngress, turn journal.Turn) bool 
 	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
 	back, page, ok := longtext.OutputArgs(msg.Args)
 	if !ok {
-		row.Text = g.InTheirWords(notices.OutputUsage(g.At()))
+		row.Text = g.Localized(notices.OutputUsage(g.At()))
 	} else {
 		g.outputRow(&row, back, page, turn.Meta.UserID)
 	}
@@ -188,7 +188,7 @@ func (g *Paging) SendOutput(msg messages.AcceptIngress, turn journal.Turn) bool 
 func (g *Paging) outputRow(row *journal.Row, back, page int, who string) {
 	turnID, call, ok := g.outputOf(back, who)
 	if !ok {
-		row.Text = g.InTheirWords(notices.NoOutput(g.At()))
+		row.Text = g.Localized(notices.NoOutput(g.At()))
 		return
 	}
 	text, size, err := g.wholeOutput(turnID, call)
@@ -196,11 +196,11 @@ func (g *Paging) outputRow(row *journal.Row, back, page int, who string) {
 	switch {
 	case err != nil:
 		g.Log(slog.LevelWarn, "the whole of a tool's output cannot be read", "tool", call.Name, "error", err)
-		row.Text = g.InTheirWords(notices.OutputGone(tool))
+		row.Text = g.Localized(notices.OutputGone(tool))
 	case size > notices.MaxOutput:
-		row.Text = g.InTheirWords(notices.OutputLong(tool, size))
+		row.Text = g.Localized(notices.OutputLong(tool, size))
 	case strings.TrimSpace(text) == "":
-		row.Text = g.InTheirWords(notices.OutputEmpty(tool))
+		row.Text = g.Localized(notices.OutputEmpty(tool))
 	case !g.Via.Outbox:
 		row.Text = g.outputPage(tool, text, back, page)
 	default:
@@ -210,7 +210,7 @@ func (g *Paging) outputRow(row *journal.Row, back, page int, who string) {
 
 // outputParts sends a short text in one message, and a long one as a file or in pages.
 func (g *Paging) outputParts(row *journal.Row, tool, text string) {
-	title := g.InTheirWords(notices.Output(tool, len(text)))
+	title := g.Localized(notices.Output(tool, len(text)))
 	whole := title + "\n" + longtext.Fenced(text)
 	if !g.Via.Documents || g.Files == nil || g.In.NoFiles || longtext.Units(whole, g.Via.MaxText) <= g.Via.MaxText {
 		row.Text = g.First(row.Key, whole)
@@ -218,7 +218,7 @@ func (g *Paging) outputParts(row *journal.Row, tool, text string) {
 	}
 	name := g.outputFile()
 	if name == "" {
-		row.Text = g.InTheirWords(notices.OutputBusy())
+		row.Text = g.Localized(notices.OutputBusy())
 		return
 	}
 	file, err := g.Files.FilePath(g.Key, name)
@@ -252,11 +252,11 @@ func (g *Paging) inUse(name string) bool {
 func (g *Paging) outputPage(tool, text string, back, page int) string {
 	part, pages := longtext.Part(text, outputPage, page)
 	if page > pages {
-		return g.InTheirWords(notices.OutputPages(tool, pages))
+		return g.Localized(notices.OutputPages(tool, pages))
 	}
-	out := g.InTheirWords(notices.Output(tool, len(text))) + "\n" + longtext.Fenced(part)
+	out := g.Localized(notices.Output(tool, len(text))) + "\n" + longtext.Fenced(part)
 	if pages > 1 {
-		out += "\n" + g.InTheirWords(notices.OutputPage(back, page, pages, g.At()))
+		out += "\n" + g.Localized(notices.OutputPage(back, page, pages, g.At()))
 	}
 	return out
 }

@@ -52,7 +52,7 @@ func (q *Requests) evaluate(d messages.Decision, by messages.Asker, requestID st
 }
 
 // outcomeNow returns the outcome that a decision on a known request has now.
-func (q *Requests) outcomeNow(a journal.Asked) messages.DecisionIs {
+func (q *Requests) outcomeNow(a journal.Asked) messages.DecisionState {
 	call, ok := a.Turn.CallOf(a.Request)
 	switch {
 	case a.Request.Answer == journal.AnswerExpired:

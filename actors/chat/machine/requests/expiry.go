@@ -68,7 +68,7 @@ func (q *Requests) End(list []journal.Asked, answer journal.Answer, reason strin
 	for _, a := range list {
 		f := journal.ApprovalDecided{MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: answer, Reason: reason, Late: q.late(a.Turn.ID)}
 		if q.Via.Outbox && words != nil {
-			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: q.InTheirWords(words(strconv.Itoa(a.Request.N)))}}
+			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: q.Localized(words(strconv.Itoa(a.Request.N)))}}
 		}
 		made, rows = append(made, f), append(rows, f.Rows...)
 	}

@@ -29,7 +29,7 @@ func (q *Requests) Words(list []journal.Asked) string {
 			continue
 		}
 		asked, others := q.asked(a.Request.Asker)
-		out = append(out, q.InTheirWords(approval.Words(a, notices.Text{}, approval.HowToAnswer(a.Request.N, asked, others, q.Group(), q.At()), q.howToAllowFolder(a))))
+		out = append(out, q.Localized(approval.Words(a, notices.Text{}, approval.HowToAnswer(a.Request.N, asked, others, q.Group(), q.At()), q.howToAllowFolder(a))))
 	}
 	if len(out) == 0 {
 		return ""
@@ -41,7 +41,7 @@ func (q *Requests) Words(list []journal.Asked) string {
 		}
 	}
 	if len(beside) > 0 {
-		out = append(out, q.InTheirWords(notices.Text{"Also waiting (/approvals" + q.At() + " shows them whole):", "还在等待的请求（/approvals" + q.At() + " 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
+		out = append(out, q.Localized(notices.Text{"Also waiting (/approvals" + q.At() + " shows them whole):", "还在等待的请求（/approvals" + q.At() + " 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
 	}
 	return strings.Join(out, "\n\n")
 }

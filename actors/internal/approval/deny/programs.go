@@ -57,8 +57,8 @@ func runsValue(name string) bool {
 		func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// starters are the options with which a program that takes its operands as data starts another one: letters, and long
-// names.
+// starters returns the options, as letters and as long names, with which a program starts another one although its
+// operands are data.
 func starters(program string) (letters, long string) {
 	switch program {
 	case "rg":

@@ -81,7 +81,7 @@ func (p *parser) Feed(data []byte) {
 		p.stopped = true
 	case "message":
 		p.whole(root)
-	default: // ping, and what may come
+	default: // ping, and events that are not known yet
 		if protocol.IsError(root) {
 			p.failed(root)
 		}
@@ -116,7 +116,7 @@ func (p *parser) start(message gjson.Result) {
 	id := lenient.String(message.Get("id"))
 	if p.started {
 		if id != p.id && id != "" && p.id != "" {
-			p.Broken("another answer began within this one") // of a gateway that asked again
+			p.Broken("another answer began within this one") // from a gateway that repeated the request
 		}
 		return
 	}
@@ -127,7 +127,7 @@ func (p *parser) start(message gjson.Result) {
 }
 
 func (p *parser) startBlock(index int, content gjson.Result) {
-	p.stopBlock(index) // of a server that does not end blocks
+	p.stopBlock(index) // from a server that does not end blocks
 	b := &block{index: index, kind: lenient.String(content.Get("type")), id: strconv.Itoa(index)}
 	start := model.Event{ID: b.id}
 	switch b.kind {
@@ -290,7 +290,7 @@ func (p *parser) count(u gjson.Result) {
 	p.usage.raw = json.RawMessage(strings.Clone(u.Raw))
 }
 
-// total returns the usage in the terms of the SDK: the input includes what the cache held.
+// total returns the usage in the terms of the SDK: the input includes the cached tokens.
 func (u usage) total() model.Usage {
 	out := model.Usage{CachedInputTokens: u.read, CacheWriteTokens: u.written, OutputTokens: u.output, ReasoningTokens: u.thought, Raw: u.raw}
 	if u.input != nil {

@@ -53,7 +53,7 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 }
 
 // end closes the last message, the messages and the request. The settings that may change between
-// the requests of a chat are there, behind what the service compares with its cache.
+// the requests of a chat are at the end, after the part that the service caches.
 func (p *Protocol) end(req model.Request) []byte {
 	b := []byte("]}]")
 	thinking := p.opts.Efforts.For(req)

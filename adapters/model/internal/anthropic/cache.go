@@ -13,10 +13,10 @@ const cacheMark = `,"cache_control":{"type":"ephemeral"}`
 // little less than the documented twenty.
 const lookback = 18
 
-// marked returns the pieces of a body without its end, with marks behind the newest message and
-// behind one more: the summary of a compacted conversation, or the last message at which another
-// [lookback] blocks were complete, so that a step with many calls still finds what the one before
-// cached. The tools and the system text have the other two marks.
+// marked returns the pieces of a body without its end, with marks after the newest message and
+// after one more: the summary of a compacted conversation, or the last message at which another
+// [lookback] blocks were complete, so that a step with many calls still finds what the previous
+// step cached. The tools and the system text have the other two marks.
 func marked(e *protocol.Encoded, req model.Request) [][]byte {
 	newest := last(e.Marks, len(e.Marks)-1)
 	body, from := [][]byte{e.Head}, 0

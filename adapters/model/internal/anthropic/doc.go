@@ -7,12 +7,12 @@
 // Promises:
 //
 //   - A request that only grew begins with the bytes of the previous one, except for the marks where
-//     the service may cache, which are no part of what it compares.
-//   - At most four such marks: behind the tools, the system text, the summary of a compacted
+//     the service may cache, which are not part of what it caches.
+//   - There are at most four such marks: after the tools, the system text, the summary of a compacted
 //     conversation, and the newest message.
-//   - Thinking is sent back as it came, with its signature, where it was: the service demands this
-//     within a turn that calls tools, and later requests keep their beginning by it. Reasoning of other
-//     providers, which has no signature, is left out.
+//   - Thinking is sent back unchanged, with its signature and in its place. The service demands this
+//     within a turn that calls tools, and it keeps the beginning of later requests the same. Reasoning
+//     of other providers, which has no signature, is left out.
 //   - No request has an empty text, a result without its call, or a first message that is not a
 //     user's.
 //

@@ -84,7 +84,7 @@ func (f *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, 
 	if err != nil {
 		return dst, at, err //nolint:wrapcheck // the caller describes it
 	}
-	side := modelmessage.RoleUser // a system message behind others, too
+	side := modelmessage.RoleUser // also for a system message after others
 	if m.Role == modelmessage.RoleAssistant {
 		side = modelmessage.RoleAssistant
 	}
@@ -135,7 +135,7 @@ func (w *blocks) flush() {
 	w.calls = nil
 }
 
-// add appends a block, behind the thinking that led to it; cacheable says that it may bear a mark.
+// add appends a block after the thinking that led to it. cacheable says that a mark may follow the block.
 func (w *blocks) add(block []byte, cacheable bool) {
 	thoughts := w.thoughts
 	w.thoughts = nil
@@ -215,13 +215,13 @@ func appendOutput(dst []byte, o modelmessage.Output) []byte {
 }
 
 // wireID returns an id in the alphabet of the protocol; other services make ids with other letters.
-// Different ids stay different.
+// Different ids stay different, because ids that begin like converted ones are converted, too.
 func wireID(id string) string {
 	const hex = "0123456789abcdef"
 	plain := func(c byte) bool {
 		return c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	}
-	if id != "" && strings.IndexFunc(id, func(r rune) bool { return r > 127 || r != '_' && !plain(byte(r)) }) < 0 {
+	if id != "" && !strings.HasPrefix(id, "x_") && strings.IndexFunc(id, func(r rune) bool { return r > 127 || r != '_' && !plain(byte(r)) }) < 0 {
 		return id
 	}
 	out := []byte("x_")

@@ -67,7 +67,7 @@ func written(t *testing.T, p *Protocol, req model.Request) string {
 	return string(raw)
 }
 
-// spelledOut replaces results that are strings by the blocks that they stand for, as the SDK does.
+// spelledOut replaces results that are strings by the equivalent blocks, as the SDK does.
 func spelledOut(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -202,5 +202,17 @@ func TestThinkingWithABudget(t *testing.T) {
 				t.Errorf("refused thinking is sent: %s", body)
 			}
 		})
+	}
+}
+
+// Otherwise a result could not be matched to its call.
+func TestWireIDsAreDifferent(t *testing.T) {
+	seen := map[string]string{}
+	for _, id := range []string{"", "a.b", "a_2eb", "x_a_2eb", "x_x_5fa_5f2eb", "a-b", "é", "x_", "x"} {
+		got := wireID(id)
+		if other, ok := seen[got]; ok {
+			t.Errorf("%q and %q both become %q", other, id, got)
+		}
+		seen[got] = id
 	}
 }

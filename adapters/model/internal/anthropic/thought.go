@@ -42,8 +42,8 @@ func (t thought) append(dst []byte) []byte {
 	return append(protocol.AppendString(protocol.AppendMember(dst, "signature"), t.signature), '}')
 }
 
-// thinks reports whether the model may think with a budget. A turn that it has begun without
-// thinking, whose thinking was refused, or that another service has gone on with, has to end without.
+// thinks reports whether the model may think with a budget. It may not in a turn that began without thinking, whose
+// thinking was refused, or that another service has continued.
 func (p *Protocol) thinks(req model.Request) bool {
 	first := true
 	for _, m := range turn(req.Messages) {

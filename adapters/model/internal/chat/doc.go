@@ -2,7 +2,7 @@
 //
 // wire.go writes model messages as messages of the protocol, as the AI SDK does, and head.go the
 // settings and tools. [Protocol.Ask] sends a body with a client of go-openai, which knows the URLs,
-// including Azure's, and the headers. Package answer decodes what comes back.
+// including Azure's, and the headers. Package answer decodes the response.
 //
 // Two parts of go-openai's chat call are not used. Its request types do not keep the order of a
 // request's bytes: they put the tools after the messages, write < and > as escapes, and lack files,

@@ -49,7 +49,7 @@ func (*form) AppendStart(dst []byte, req model.Request) []byte {
 	return append(protocol.AppendString(dst, req.System), '}')
 }
 
-// read is put behind results for services that take no user's message there.
+// read follows results for services that refuse a user's message there.
 const read = `,"content":"OK."}`
 
 // AppendMessage implements [protocol.Form]. A message may become none, one or, for tool results,
@@ -72,8 +72,7 @@ func (e *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, 
 	return dst, protocol.Mark{Open: m.Role}, err //nolint:wrapcheck // the caller describes it
 }
 
-// callID returns an id of a call that the service takes. Some take no long ones, or only nine letters
-// and digits.
+// callID returns an id of a call that the service accepts. Some refuse long ids, or accept only nine letters and digits.
 func (e *form) callID(id string) string {
 	if e.TakesThought(protocol.CallIDs) {
 		return id

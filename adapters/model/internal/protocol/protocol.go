@@ -49,7 +49,7 @@ type Answer interface {
 	Next() ([]model.Event, error)
 	// Complete reports that at most the usage of the answer is still missing.
 	Complete() bool
-	// Usage returns what the service has said so far of the tokens; its fields are nil if nothing.
+	// Usage returns the tokens that the service has reported so far; a field is nil if it was not reported.
 	Usage() model.Usage
 	// End returns the last stream parts, or why the answer is not whole.
 	End() ([]model.Event, error)
@@ -87,7 +87,7 @@ type Thinking struct {
 	Summary string
 }
 
-// Efforts is how much a model thinks by itself, and for the words with which requests ask.
+// Efforts is how much a model thinks by default, and for each effort that a request may name.
 type Efforts struct {
 	Thinking
 	ByWord map[string]Thinking

@@ -17,9 +17,9 @@ type Parser interface {
 	// service has said that nothing follows.
 	Complete() bool
 	Over() bool
-	// Usage returns what was said so far of the tokens.
+	// Usage returns the tokens that were reported so far.
 	Usage() model.Usage
-	// Known reports that there was an event as models send it.
+	// Known reports that there was an event of a kind that models send.
 	Known() bool
 	// Close ends the answer. done means that the server sent [sse.Done]. An error means that the answer
 	// is not whole.

@@ -21,14 +21,14 @@ type Shown struct {
 	Also []string
 }
 
-// What else [Sight.TakesThought] is asked for in chat completions. Thinking has no ids there.
+// Other values that are passed to [Sight.TakesThought] in chat completions, where thinking has no ids.
 const (
 	Thought       = "reasoning_content"         // answers are sent back with their thinking
 	Unthought     = "no reasoning_content"      // or without
 	CallIDs       = "ids of calls"              // calls have any ids
 	Unsigned      = "calls without a signature" // and may be of other services
 	Signed        = "extra_content"             // or have their signatures
-	Unread        = "a message behind results"  // a user's message is directly behind results
+	Unread        = "a message behind results"  // a user's message directly follows results
 	MaxTokens     = "max_tokens"                // the field
 	StreamOptions = "stream_options"            // the field
 )

@@ -16,8 +16,7 @@ type Form interface {
 	AppendHead(dst []byte, req model.Request) []byte
 	// AppendStart appends what a chat has before its messages.
 	AppendStart(dst []byte, req model.Request) []byte
-	// AppendMessage appends a message behind those that at describes, and returns what describes it.
-	// A message may become nothing.
+	// AppendMessage appends a message after the place at, and returns the place after it. A message may become nothing.
 	AppendMessage(ctx context.Context, dst []byte, at Mark, m modelmessage.Message) ([]byte, Mark, error)
 }
 
@@ -26,8 +25,7 @@ type Mark struct {
 	End    int               // how many bytes are before it
 	Open   modelmessage.Role // the role of the last message, which is not closed in protocols that join messages
 	Blocks int               // how many pieces of content are before it, for protocols that count them
-	// Cacheable says that the piece before it may bear a mark, for protocols that say where a service
-	// may cache.
+	// Cacheable says that a cache mark may be set here, in protocols where requests say what a service may cache.
 	Cacheable bool
 }
 

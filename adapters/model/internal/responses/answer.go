@@ -134,7 +134,7 @@ func (p *parser) event(name string, root gjson.Result) {
 		p.cite(p.at(kindMessage, root), lenient.Object(root.Get("annotation")))
 	case "completed", "incomplete", "failed":
 		p.end(name, lenient.Object(root.Get("response")))
-	default: // what says nothing new, and what may come
+	default: // events without news, and events that are not known yet
 	}
 }
 

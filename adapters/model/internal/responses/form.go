@@ -107,7 +107,7 @@ func appendText(dst []byte, text string) []byte {
 
 // appendAnswer appends what the model said. Items have no ids, except for reasoning: the service
 // does not need them, and would insist on the exact neighbors of an item with one. Reasoning is
-// only sent with an item behind it.
+// only sent if an item follows it.
 func (f *form) appendAnswer(dst []byte, m protocol.Message) []byte {
 	var held []thought
 	item := func(begin string) {

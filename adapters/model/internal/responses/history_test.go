@@ -93,8 +93,8 @@ func (h *history) question() modelmessage.Message {
 	}).Draw(h.T, "part")}}
 }
 
-// trimmed is a part of a conversation: from a question on, possibly behind a summary, and without
-// some of what the model thought and said.
+// trimmed returns a part of a conversation: from a question on, possibly after a summary, and without some of the
+// model's thinking and answers.
 func (h *history) trimmed(list []modelmessage.Message) (out []modelmessage.Message) {
 	from := h.some(0, len(list)-1)
 	for list[from].Role != modelmessage.RoleUser {

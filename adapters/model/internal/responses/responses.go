@@ -49,7 +49,7 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 }
 
 // end closes the input and the request. The settings that may change between the requests of a chat
-// are there, behind what the service compares with its cache.
+// are at the end, after the part that the service caches.
 func (p *Protocol) end(req model.Request) []byte {
 	b := []byte("]")
 	if p.opts.Prompter.Sight.TakesThought(include) {

@@ -130,7 +130,7 @@ func (d *Admission) pair(ctx context.Context, g Request) platform.Inbound {
 			in.Gate.Notice = g.Say.BadCode
 		}
 	case got != g.Facts.Role:
-		d.log.Info("paired", "user", in.Sender.ID, "role", got)
+		d.log.Info("a person was paired", "user", in.Sender.ID, "role", got)
 		lets := Lets(d.access(), got)
 		in.Gate = platform.Gate{Open: lets, Refuse: !lets, Reason: "paired", Notice: g.Say.ApprovedNow}
 		if got == platform.RoleOwner {
@@ -173,6 +173,6 @@ func (d *Admission) allowGroup(ctx context.Context, in platform.Inbound) bool {
 		d.log.Error("a group could not be allowed", "chat", in.Chat.ID, "error", err)
 		return false
 	}
-	d.log.Info("group allowed", "chat", in.Chat.ID, "by", in.Sender.ID)
+	d.log.Info("a group was allowed", "chat", in.Chat.ID, "by", in.Sender.ID)
 	return true
 }

@@ -77,7 +77,7 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 	}
 	code, fresh, err := d.store.Request(ctx, d.bot, wish)
 	if err != nil && d.notices.Pass("not kept "+g.In.Sender.ID) {
-		d.log.Warn("a stranger's request was not kept", "user", g.In.Sender.ID, "error", err)
+		d.log.Warn("a stranger's request could not be stored", "user", g.In.Sender.ID, "error", err)
 	}
 	if err != nil || !fresh {
 		return ""
@@ -89,7 +89,7 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 func (d *Admission) askGroup(ctx context.Context, in platform.Inbound) {
 	group := platform.Person{ID: in.Chat.ID, Name: in.Chat.Title}
 	if _, _, err := d.store.Request(ctx, d.bot, platform.AccessRequest{Who: group, Group: true}); err != nil {
-		d.log.Warn("a group's request was not kept", "chat", in.Chat.ID, "error", err)
+		d.log.Warn("a group's request could not be stored", "chat", in.Chat.ID, "error", err)
 	}
 }
 
@@ -199,7 +199,7 @@ func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.AccessState)
 			return
 		}
 		if err := d.store.Shown(ctx, d.bot, c.Code); err != nil {
-			d.log.Warn("that the owner was asked could not be stored", "error", err)
+			d.log.Warn("it could not be stored that the owner was asked", "error", err)
 			return
 		}
 	}
@@ -315,8 +315,8 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 		}
 	}
 	if err := d.store.Arrived(ctx, d.bot, x.Code); err != nil {
-		d.log.Warn("that somebody was let in could not be stored", "error", err)
+		d.log.Warn("it could not be stored that a person was let in", "error", err)
 		return
 	}
-	d.log.Info("let in", "user", x.Who.ID, "once", x.Once)
+	d.log.Info("a person was let in", "user", x.Who.ID, "once", x.Once)
 }

@@ -64,8 +64,8 @@ func (g *gatehouse) Accept(_ context.Context, in []platform.Inbound) []platform.
 // Status implements [platform.Host].
 func (g *gatehouse) Status(bool, string) {}
 
-// owe lets the admission send what is due and returns it.
-func (g *gatehouse) owe() []platform.Inbound {
+// sendDue lets the admission send what is due and returns it.
+func (g *gatehouse) sendDue() []platform.Inbound {
 	before := len(g.said)
 	life := NewLifecycle(slog.New(slog.DiscardHandler))
 	life.Begin(g.t.Context(), g)
@@ -123,13 +123,13 @@ func TestStrangersDoNotFloodTheOwner(t *testing.T) {
 	g := newGatehouse(t)
 	for i := range 50 {
 		notice := g.writes("2", "Bob", "hello").Notice
-		if said := g.owe(); (notice != "") != (i == 0) || (len(said) > 0) != (i == 0) {
+		if said := g.sendDue(); (notice != "") != (i == 0) || (len(said) > 0) != (i == 0) {
 			t.Fatalf("message %d: the stranger reads %q, the owner %v", i, notice, said)
 		}
 	}
 	for i := range 190 {
 		g.writes(fmt.Sprint("s", i), "Eve", "hello")
-		g.owe()
+		g.sendDue()
 		if i == 100 {
 			g.restart()
 		}
@@ -149,7 +149,7 @@ func TestStrangersDoNotFloodTheOwner(t *testing.T) {
 		t.Errorf("the owner was asked %d times and read %d other lines", asks, len(more))
 	}
 	g.now = g.now.Add(time.Hour)
-	if said := g.owe(); len(said) != askedPerHour+1 {
+	if said := g.sendDue(); len(said) != askedPerHour+1 {
 		t.Errorf("an hour later the owner reads %d messages", len(said))
 	}
 }
@@ -159,7 +159,7 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	g := newGatehouse(t)
 	g.writes("2", "Bob", "hello")
 	g.writes("3", "Eve", "hello")
-	g.owe()
+	g.sendDue()
 	bob, eve := g.code("2"), g.code("3")
 	press := func(by, chat, code string, choice platform.Choice) Tone {
 		return g.admission.Choose(t.Context(), platform.Person{ID: by}, chat, code, choice, notices.English("")).Tone
@@ -198,7 +198,7 @@ func TestOneWelcomeDoesNotDelayOthers(t *testing.T) {
 	g := newGatehouse(t)
 	g.writes("2", "Bob", "hello")
 	g.writes("3", "Eve", "from 3")
-	g.owe()
+	g.sendDue()
 	for _, id := range []string{"2", "3"} {
 		if is := g.admission.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code(id), platform.LetIn, notices.English("")).Tone; is != ToneSuccess {
 			t.Fatal(is)
@@ -207,14 +207,14 @@ func TestOneWelcomeDoesNotDelayOthers(t *testing.T) {
 	g.writes("4", "Ida", "hello")
 	g.shut = "2"
 	var got []messages.ChatKey
-	for _, in := range g.owe() {
+	for _, in := range g.sendDue() {
 		got = append(got, in.ChatKey)
 	}
 	if want := []messages.ChatKey{"telegram-chat-3", "telegram-chat-1"}; !slices.Contains(got, want[0]) || !slices.Contains(got, want[1]) {
 		t.Errorf("written to %v, want %v", got, want)
 	}
 	g.shut = ""
-	if said := g.owe(); len(said) == 0 || said[0].ChatKey != "telegram-chat-2" {
+	if said := g.sendDue(); len(said) == 0 || said[0].ChatKey != "telegram-chat-2" {
 		t.Errorf("later: %v", said)
 	}
 }
@@ -225,27 +225,27 @@ func TestOnceIsOneMessage(t *testing.T) {
 	g := newGatehouse(t)
 	g.writes("2", "Bob", "the first")
 	g.writes("2", "Bob", "the second")
-	g.owe()
+	g.sendDue()
 	if is := g.admission.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce, notices.English("")).Tone; is != ToneSuccess {
 		t.Fatal(is)
 	}
 	g.down = true
-	if said := g.owe(); len(said) != 0 {
+	if said := g.sendDue(); len(said) != 0 {
 		t.Fatalf("said %v", said)
 	}
 	g.down = false
 	g.restart()
-	said := g.owe()
+	said := g.sendDue()
 	if len(said) != 2 || said[0].Gate.Notice != notices.English("").LetOnce || said[1].Text != "the first" || !said[1].Gate.Open || said[1].IngressID != "7~in" {
 		t.Fatalf("said %+v", said)
 	}
-	if again := g.owe(); len(again) != 0 || g.store.Role("telegram", "2") != platform.RoleStranger {
+	if again := g.sendDue(); len(again) != 0 || g.store.Role("telegram", "2") != platform.RoleStranger {
 		t.Errorf("said %+v", again)
 	}
 	if gate := g.writes("2", "Bob", "the third"); gate.Open || gate.Notice == "" {
 		t.Errorf("the next message: %+v", gate)
 	}
-	if said := g.owe(); len(said) != 1 || len(said[0].Gate.Asks) != 1 {
+	if said := g.sendDue(); len(said) != 1 || len(said[0].Gate.Asks) != 1 {
 		t.Errorf("the owner reads %+v", said)
 	}
 }
@@ -308,7 +308,7 @@ func TestStrangersDoNotFloodTheLog(t *testing.T) {
 		g.writes("late", "Mal", "hello")
 		g.admission.pair(t.Context(), Request{In: platform.Inbound{Sender: platform.Person{ID: "late"}, Command: platform.Command{Name: "start", Args: "WRONG"}}})
 	}
-	for _, line := range []string{"a stranger's request was not kept", "a pairing code was not taken"} {
+	for _, line := range []string{"a stranger's request could not be stored", "a pairing code was not taken"} {
 		if n := strings.Count(log.String(), line); n != 1 {
 			t.Errorf("%q is logged %d times, want once", line, n)
 		}

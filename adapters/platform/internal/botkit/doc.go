@@ -3,7 +3,7 @@
 //
 //   - [Intake] hands events to the host until they are durable; [Hook] serves a service's
 //     requests; [Status] reports a receiver's health.
-//   - [Gate] decides which messages the bot hears. It is a pure function of the [Facts] that a
+//   - [Gate] decides which messages the bot reads. It is a pure function of the [Facts] that a
 //     platform states about a message and of the [Rules] for its chat.
 //   - [Admission] acts on that verdict. The owner pairs with a code that the host printed, a
 //     stranger gets a code that the owner may approve, and the owner gives groups access. It

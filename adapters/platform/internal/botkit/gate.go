@@ -79,7 +79,7 @@ const (
 
 const reasonUnaddressed = "unaddressed"
 
-// Gate decides whether the bot hears a message. It is pure; a test holds its truth table.
+// Gate decides whether the bot reads a message. It is pure; a test holds its truth table.
 func Gate(f Facts, r Rules) platform.Gate {
 	switch {
 	case f.ChatType == messages.ChatChannel:
@@ -110,7 +110,7 @@ func groupGate(f Facts, r Rules) platform.Gate {
 	}
 	known := refused == "" && (r.Listed || f.Allowed)
 	switch {
-	case !r.hears(f):
+	case !r.listensTo(f):
 		return platform.Gate{Reason: reasonUnaddressed, Quote: known, Decides: known && !f.Named}
 	case refused != "":
 		return platform.Gate{Refuse: true, Reason: refused}
@@ -122,8 +122,8 @@ func groupGate(f Facts, r Rules) platform.Gate {
 	return platform.Gate{Open: true, Reason: "all", Overheard: true}
 }
 
-// hears reports whether a message in a group is for the bot.
-func (r Rules) hears(f Facts) bool {
+// listensTo reports whether a message in a group is for the bot.
+func (r Rules) listensTo(f Facts) bool {
 	switch r.Groups {
 	case platform.GroupsAll:
 		return true

@@ -41,7 +41,7 @@ func TestAddedAsksOnce(t *testing.T) {
 	for range 3 {
 		g.added("-5", "Team", eve, true, 100)
 	}
-	if said := g.owe(); len(said) != 1 || !strings.Contains(said[0].Gate.Notice, "“Eve” (3) has added me to the group “Team”") {
+	if said := g.sendDue(); len(said) != 1 || !strings.Contains(said[0].Gate.Notice, "“Eve” (3) has added me to the group “Team”") {
 		t.Fatalf("the owner reads %+v", said)
 	}
 	if g.store.GroupAllowed("telegram", "-5") {
@@ -49,14 +49,14 @@ func TestAddedAsksOnce(t *testing.T) {
 	}
 	g.restart()
 	g.added("-5", "Team", eve, true, 100)
-	if said := g.owe(); len(said) != 0 {
+	if said := g.sendDue(); len(said) != 0 {
 		t.Errorf("after a restart the owner reads %+v", said)
 	}
 	code := g.code("-5")
 	if is := g.admission.Choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn, notices.English("")).Tone; is != ToneSuccess || !g.store.GroupAllowed("telegram", "-5") {
 		t.Errorf("the press: %s", is)
 	}
-	g.owe()
+	g.sendDue()
 	for id, group := range map[string]bool{"4": false, "-8": true} {
 		code, _, err := g.store.Request(t.Context(), "telegram", platform.AccessRequest{Who: platform.Person{ID: id}, Group: group})
 		if err != nil {
@@ -78,7 +78,7 @@ func TestAddedAsksOnce(t *testing.T) {
 		{"blocked", "-8", eve, false},
 	} {
 		err := g.admission.Joined(t.Context(), Membership{Group: platform.ChatInfo{ID: x.group}, By: x.by, In: true, At: time.Unix(200, 0), Listed: x.listed})
-		if said := g.owe(); err != nil || len(said) != 0 || g.code(x.group) != "" {
+		if said := g.sendDue(); err != nil || len(said) != 0 || g.code(x.group) != "" {
 			t.Errorf("%s: the owner reads %+v, %v", x.what, said, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestGroupsDoNotFloodTheOwner(t *testing.T) {
 		at := int64(1000 + 10*i)
 		for n, in := range []bool{true, false, true, i%2 == 0} {
 			g.added(id, "Team", by, in, at+int64(n))
-			g.owe()
+			g.sendDue()
 		}
 		if i == 50 {
 			g.restart()
@@ -115,7 +115,7 @@ func TestGroupsDoNotFloodTheOwner(t *testing.T) {
 		t.Errorf("a person who writes meanwhile is not kept and reads %q", notice)
 	}
 	g.added("-500", "Mine", platform.Person{ID: "1", Name: "Ann"}, true, 9000)
-	said := slices.DeleteFunc(g.owe(), func(in platform.Inbound) bool { return len(in.Gate.Asks) == 0 })
+	said := slices.DeleteFunc(g.sendDue(), func(in platform.Inbound) bool { return len(in.Gate.Asks) == 0 })
 	if len(said) != 1 || said[0].Gate.Notice != "You have added me to the group “Mine” (\\-500). May its members use me?" {
 		t.Errorf("about their own group the owner reads %+v", said)
 	}
@@ -126,20 +126,20 @@ func TestGroupsDoNotFloodTheOwner(t *testing.T) {
 func TestLeavingWithdrawsTheQuestion(t *testing.T) {
 	g := newGatehouse(t)
 	g.added("-5", "Team", eve, true, 100)
-	g.owe()
+	g.sendDue()
 	code := g.code("-5")
 	g.added("-5", "Team", eve, false, 200)
-	g.owe()
+	g.sendDue()
 	if len(g.shown) != 0 {
 		t.Fatalf("shown %q before the question was sent", g.shown)
 	}
 	g.sent("m1")
 	g.fails = []error{&platform.Error{Reason: platform.SendNetwork, Retryable: true, Err: errors.New("gone")}}
-	g.owe()
-	g.owe() // too soon
+	g.sendDue()
+	g.sendDue() // too soon
 	g.restart()
-	g.owe()
-	g.owe()
+	g.sendDue()
+	g.sendDue()
 	if want := []string{"m1 ⏹ No longer in this group", "m1 ⏹ No longer in this group"}; !slices.Equal(g.shown, want) {
 		t.Errorf("shown %q, want %q", g.shown, want)
 	}
@@ -150,11 +150,11 @@ func TestLeavingWithdrawsTheQuestion(t *testing.T) {
 		t.Errorf("a late code lets the group in: %+v", gate)
 	}
 	g.added("-5", "Team", eve, true, 100)
-	if said := g.owe(); len(said) != 0 {
+	if said := g.sendDue(); len(said) != 0 {
 		t.Errorf("an old event: the owner reads %+v", said)
 	}
 	g.added("-5", "Team", eve, true, 300)
-	if said := g.owe(); len(said) != 1 || g.code("-5") == code {
+	if said := g.sendDue(); len(said) != 1 || g.code("-5") == code {
 		t.Errorf("added again: the owner reads %+v", said)
 	}
 	g.now = g.now.Add(25 * time.Hour)
@@ -169,19 +169,19 @@ func TestLeavingWithdrawsTheQuestion(t *testing.T) {
 func TestOutcomesOfWordsAreShown(t *testing.T) {
 	g := newGatehouse(t)
 	g.writes("2", "Bob", "hello")
-	g.owe()
+	g.sendDue()
 	g.sent("m1")
 	g.allows(g.code("2"))
 	g.added("-5", "Team", eve, true, 100)
-	g.owe()
+	g.sendDue()
 	g.said = slices.DeleteFunc(g.said, func(in platform.Inbound) bool { return len(in.Gate.Asks) == 0 })
 	g.sent("m2")
 	g.fails = []error{&platform.Error{Reason: platform.SendNotFound, Err: errors.New("message to edit not found")}}
 	if err := g.store.AllowGroup(t.Context(), "telegram", "-5", "Team", "1"); err != nil {
 		t.Fatal(err)
 	}
-	g.owe()
-	g.owe()
+	g.sendDue()
+	g.sendDue()
 	if want := []string{"m1 ✅ Let in", "m2 ✅ Let in"}; !slices.Equal(g.shown, want) {
 		t.Errorf("shown %q, want %q", g.shown, want)
 	}
@@ -215,7 +215,7 @@ func TestNamesOfGroupsStayNames(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			g := newGatehouse(t)
 			g.added("-5", x.title, x.by, true, 100)
-			said := g.owe()
+			said := g.sendDue()
 			if len(said) != 1 || !strings.Contains(said[0].Gate.Notice, x.want) || utf8.RuneCountInString(said[0].Gate.Notice) > 300 || strings.Contains(said[0].Gate.Notice, "\n") {
 				t.Errorf("the owner reads %+v, want %q", said, x.want)
 			}

@@ -38,7 +38,7 @@ func (l *Lifecycle) Go(do func(ctx context.Context)) {
 	l.work.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
-				l.log.Error("work in the background made the platform panic and is given up", "panic", v)
+				l.log.Error("work in the background panicked and was given up", "panic", v)
 			}
 		}()
 		do(*l.ctx.Load())

@@ -61,7 +61,7 @@ func Copy(w io.Writer, body io.ReadCloser, limit int64) error {
 	n, err := io.Copy(w, io.LimitReader(body, limit+1))
 	switch {
 	case err != nil:
-		return &Error{Call: "download", Sent: true, Err: errors.New("the file broke off")}
+		return &Error{Call: "download", Sent: true, Err: errors.New("the file was cut off")}
 	case n > limit:
 		return platform.ErrTooLarge
 	}

@@ -32,7 +32,7 @@ const (
 var (
 	ErrNoFolder = errors.New("no folder to set messages aside in")
 	ErrFull     = fmt.Errorf("%d messages are set aside already", Max)
-	errLine     = errors.New("a message holds a line end")
+	errLine     = errors.New("a message contains a line end")
 )
 
 // Spool is the file of one account. Each line is a checksum and a message as single-line JSON. A

@@ -18,8 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
-// Plan is what a program sees, in the order of mounting: links and binds, masks over them, and own folders, those that
-// are shown in hidden ones, the masks in these, and pins on top.
+// Plan is what a program sees. It is mounted in this order: links and binds; masks over them, and own folders; the binds
+// inside of hidden folders, and their masks; and pins.
 type Plan struct {
 	Links []Link
 	Files []File // system files with made-up content
@@ -138,7 +138,7 @@ func checkSpec(s sandbox.Spec) error {
 	}
 	for _, v := range s.Env {
 		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
-			return errors.New("a variable of the environment has not the form NAME=value")
+			return errors.New("a variable of the environment does not have the form NAME=value")
 		}
 	}
 	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden, s.Own, s.Shown, s.Absent)

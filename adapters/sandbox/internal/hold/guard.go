@@ -81,11 +81,11 @@ func Meet(ctx context.Context, socket *os.File, w Watch) (_ *Guard, err error) {
 	conn, err := net.FileConn(socket)
 	_ = socket.Close() // the connection has a copy
 	if err != nil {
-		return nil, fmt.Errorf("meet the program: %w", err)
+		return nil, fmt.Errorf("connect to the program: %w", err)
 	}
 	unixConn, ok := conn.(*net.UnixConn)
 	if !ok { // Unreachable: it is one of Pair's
-		return nil, errors.Join(errors.New("meet the program: not a local socket"), conn.Close())
+		return nil, errors.Join(errors.New("connect to the program: not a local socket"), conn.Close())
 	}
 	g := &Guard{watch: w, conn: unixConn, listener: -1, names: map[string]bool{}, done: make(chan struct{})}
 	defer func() {
@@ -119,14 +119,14 @@ func (g *Guard) listen() error {
 		err = io.EOF
 	}
 	if err != nil {
-		return fmt.Errorf("meet the program: what was to start it ended: %w", err)
+		return fmt.Errorf("connect to the program: what was to start it ended: %w", err)
 	}
 	if word[0] != saysReady {
 		return fmt.Errorf("%w: %s", ErrUnsupported, word[1:n])
 	}
 	parts, err := unix.ParseSocketControlMessage(control[:c])
 	if err != nil {
-		return fmt.Errorf("meet the program: %w", err)
+		return fmt.Errorf("connect to the program: %w", err)
 	}
 	for _, m := range parts {
 		if cred, err := unix.ParseUnixCredentials(&m); err == nil {
@@ -138,7 +138,7 @@ func (g *Guard) listen() error {
 		}
 	}
 	if g.pid == 0 || g.listener < 0 { // Unreachable: Install sends both
-		return errors.New("meet the program: it did not say who it is")
+		return errors.New("connect to the program: it did not identify itself")
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (g *Guard) Go() error {
 }
 
 // ErrLost is wrapped by errors of Meet and Go if a pin is not in place.
-var ErrLost = errors.New("a pin is not where it was laid")
+var ErrLost = errors.New("a pinned file is not in its place")
 
 // End waits until nothing is being watched, and reports whether the program was killed, or not started, because of a
 // pin. The program must have ended. End may be called on a nil Guard.

@@ -123,7 +123,7 @@ func TestMeetNobody(t *testing.T) {
 	}{
 		{"it ended", func(inside *os.File) { _ = inside.Close() }, "ended"},
 		{"it failed", func(inside *os.File) { _, _ = inside.WriteString("fno filter") }, "no filter"},
-		{"it has no listener", func(inside *os.File) { _, _ = inside.WriteString("r") }, "who it is"},
+		{"it has no listener", func(inside *os.File) { _, _ = inside.WriteString("r") }, "identify itself"},
 	}
 	for _, tt := range tests {
 		host, inside, err := Pair()

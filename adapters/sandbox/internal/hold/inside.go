@@ -42,7 +42,7 @@ func Install(socket int) error {
 		case err != nil:
 			return os.NewSyscallError("read", err)
 		case n != 1 || answer[0] != saysGo:
-			return errors.New("the host does not let it go")
+			return errors.New("the host did not let the program start")
 		default:
 			return nil
 		}

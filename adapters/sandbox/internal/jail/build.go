@@ -30,7 +30,7 @@ type tree struct {
 // build sets up what the program sees in a fresh root, and leaves the host's root.
 func build(c config) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("part from the host's mounts: %w", err)
+		return fmt.Errorf("separate from the host's mounts: %w", err)
 	}
 	if err := unix.Sethostname([]byte("sandbox")); err != nil {
 		return fmt.Errorf("name the host: %w", err)

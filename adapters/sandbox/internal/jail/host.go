@@ -85,9 +85,9 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 		case ctx.Err() != nil:
 			return 0, ctx.Err()
 		case got.Error != "":
-			return 0, fmt.Errorf("put up the sandbox: %s", got.Error)
+			return 0, fmt.Errorf("set up the sandbox: %s", got.Error)
 		case told != nil || err != nil || !got.Ready:
-			return 0, fmt.Errorf("put up the sandbox: its first process ended: %w", errors.Join(told, err))
+			return 0, fmt.Errorf("set up the sandbox: its first process ended: %w", errors.Join(told, err))
 		}
 		return cmd.Process.Pid, nil
 	}

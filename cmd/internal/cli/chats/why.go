@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// account is the JSON of why: what became of a message. Members are only ever added.
+// account is the JSON of why: the fate of a message. Members are only ever added.
 type account struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Message chatLine         `json:"message"`
@@ -37,7 +37,7 @@ type account struct {
 // logLines is how many lines of the audit log are shown of a run, at most.
 const logLines = 100
 
-// Why is the command why, which says what became of one message, and why.
+// Why is the command why, which says what happened to one message, and why.
 func Why(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "why MESSAGE-ID", Short: "Explain what became of a message", Args: cobra.ExactArgs(1),

@@ -16,7 +16,7 @@ func terminal(lang string) *console.Console {
 	return &console.Console{Env: func(name string) (string, bool) { return lang, name == "LANG" }}
 }
 
-// TestEveryTroubleHasAWayOut: whatever is wrong, people are told what to do, in both languages.
+// For every fault people are told what to do, in both languages.
 func TestEveryTroubleHasAWayOut(t *testing.T) {
 	for _, reason := range []model.Reason{
 		model.ReasonAuth, model.ReasonQuota, model.ReasonNotFound, model.ReasonAddress, model.ReasonTooLong, model.ReasonRate, model.ReasonOverloaded,

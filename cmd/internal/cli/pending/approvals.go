@@ -153,7 +153,7 @@ func decidedText(a *console.Console, approve bool, r query.ApprovalResult) strin
 	if approve {
 		done = a.Text("approved", "已批准")
 	}
-	words := map[messages.DecisionIs]string{
+	words := map[messages.DecisionState]string{
 		messages.DecisionDone:      done,
 		messages.DecisionAlready:   a.Text("was decided before", "此前已有结果"),
 		messages.DecisionExpired:   a.Text("has expired", "已失效"),

@@ -54,7 +54,7 @@ func (u unit) text() string {
 	return out.String()
 }
 
-// quoted is a word of a unit's file.
+// quoted returns a path as a word of a unit file.
 func quoted(path string) string {
 	if strings.ContainsRune(path, ' ') {
 		return `"` + path + `"`

@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// Calls that have one index and no ids are told apart by their names, once the input of the one before is whole. A name
-// that comes with every piece of a call makes no other call.
+// Calls with the same index and without ids are distinguished by their names, once the previous input is complete. A
+// name that is repeated with every piece of a call makes no other call.
 func TestCallsWithOneIndexAndNoIDs(t *testing.T) {
 	piece := func(name, arguments string) string {
 		return fmt.Sprintf(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":%q,"arguments":%q}}]}}]}`, name, arguments)

@@ -56,12 +56,12 @@ type Parser struct {
 	// fed means that there was an object, answer that one had a list of choices, as every model's
 	// answer does.
 	fed, answer bool
-	// whole means that a message came in one piece, which needs no finish reason.
+	// whole means that a message arrived in one piece, which needs no finish reason.
 	whole bool
 	// refused means that the text is the model's refusal.
 	refused bool
 	usage   json.RawMessage
-	// counted means that the usage came by itself, as it does at the end.
+	// counted means that the usage arrived without content, as it does at the end.
 	counted bool
 }
 
@@ -76,9 +76,9 @@ type call struct {
 	signature string
 }
 
-// NewParser returns a parser of one answer, whose first event is the start of the stream. What tags
-// of these names, with or without brackets, enclose in the text becomes reasoning. An error object of the stream becomes an
-// error by fail. used reports the ids of calls that the chat already contains; it may be nil.
+// NewParser returns a parser of one answer, whose first event is the start of the stream. Text between tags of the given
+// names, which may have brackets, becomes reasoning. fail makes an error of the stream's error object. used reports the
+// ids of calls that the chat already contains; it may be nil.
 func NewParser(exact bool, tags []string, fail func(object json.RawMessage) *model.Error, used func(id string) bool) Parser {
 	p := Parser{exact: exact, tags: tagFilter{names: tagNames(tags)}, fail: fail, used: used}
 	p.emit(model.Event{Kind: model.EventStreamStart})
@@ -100,7 +100,7 @@ func (p *Parser) Usage() model.Usage { return usageOf(p.usage) }
 // Complete implements [protocol.Parser].
 func (p *Parser) Complete() bool { return p.ended }
 
-// Over implements [protocol.Parser]: the usage may follow whatever came.
+// Over implements [protocol.Parser]. It is never true, because the usage may always follow.
 func (*Parser) Over() bool { return false }
 
 // Known implements [protocol.Parser]. Objects are foreign if an answer of a model has none of them;

@@ -124,7 +124,7 @@ func (f *tagFilter) turn(id, mark string) {
 	f.switched = true
 }
 
-// settle emits what was held, as text or as what the tag encloses.
+// settle emits the held text, as text or as the content of the tag.
 func (f *tagFilter) settle(id, tag string) {
 	if !f.settled {
 		f.settled, f.tag = true, tag

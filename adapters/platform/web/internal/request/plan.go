@@ -187,7 +187,7 @@ func decideChanged(req Chat, view platform.ChatView) (pl Plan, refusal *respond.
 		}
 		stored := view.Messages[i]
 		if m.ID != req.Last.ID && (!onlyTexts(m) || !onlyTexts(stored)) {
-			// Only the host knows what became of the files of an earlier message, so it cannot be replaced.
+			// Only the host knows where it stored the files of an earlier message, so it cannot be replaced.
 			if !sameTexts(stored, m) {
 				return Plan{}, respond.FilesStay(), true
 			}
