@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestApprovedInPlace(t *testing.T) {
@@ -431,16 +432,12 @@ func TestRewindWithdrawsRequests(t *testing.T) {
 		a.Wait()
 		ids := a.open()
 		keep := a.View(alice).Messages[2].ID
-		if err := a.Port.Rewind(t.Context(), alice, a.View(alice).Messages[3].ID); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, a.Port.Rewind(t.Context(), alice, a.View(alice).Messages[3].ID))
 		a.want("user: hi", "assistant: Hello.", "user: remove a", `assistant: [{"path":"a"} output-denied]`)
 		if got := a.decide(ids, true); got[0] != messages.DecisionAlready {
 			t.Errorf("decided after the rewind: %v", got)
 		}
-		if err := a.Port.Rewind(t.Context(), alice, keep); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, a.Port.Rewind(t.Context(), alice, keep))
 		if got := a.decide(ids, true); got[0] != messages.DecisionUnknown {
 			t.Errorf("decided after the cut: %v", got)
 		}

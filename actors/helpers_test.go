@@ -6,6 +6,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -17,9 +18,7 @@ const alice = messages.ChatKey("telegram-chat-1")
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
 	s, err := filestore.Open(filestore.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // paced switches the usual limits on, and makes the service as strict.
@@ -292,9 +293,7 @@ func playTroubles(t *testing.T, seed uint64) {
 func outbox(t *testing.T, x *wire, id int64) []messages.OutboxItem {
 	t.Helper()
 	reply, err := x.w.System.Root.RequestFuture(x.w.Router, messages.OutboxQuery{ChatKey: keyOf(id)}, time.Minute).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	r, ok := reply.(messages.OutboxReply)
 	if !ok || r.Err != "" {
 		t.Fatalf("got %+v", reply)

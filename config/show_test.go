@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A changed secret needs a restart, wherever it is set. An unchanged secret is not listed.
@@ -16,9 +17,7 @@ func TestChangedSecretsNeedARestart(t *testing.T) {
 			return &Loaded{Settings: s, loader: &loader{Reader: &keys.Reader{}}}
 		}
 		changed, err := loaded(a).Changed(loaded(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return changed
 	}
 	of := func(text string) Settings {

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // failing makes the calls of a platform fail with these errors, one after another; nil succeeds.
@@ -151,9 +152,7 @@ func TestWatchesEndWithAPanic(t *testing.T) {
 		}()})
 		port := adapter.NewPort(s.system, s.pid, adapter.PortOptions{Platform: "telegram"})
 		frames, err := port.Watch(t.Context(), oneChat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		s.send(messages.Deliver{ChatKey: oneChat, Row: messages.RowID{MessageID: "a1"}, Text: "here"})
 		<-time.After(time.Minute)
 		if _, open := <-frames; open {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/router"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -52,9 +53,7 @@ func newTree(t *testing.T) *tree {
 func (w *tree) ask(t *testing.T, question any) any {
 	t.Helper()
 	reply, err := w.system.Root.RequestFuture(w.pid, question, time.Minute).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return reply
 }
 

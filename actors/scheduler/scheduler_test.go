@@ -25,6 +25,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -40,9 +41,7 @@ const alice messages.ChatKey = "telegram-chat-1"
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
 	s, err := filestore.Open(filestore.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -257,9 +256,7 @@ func TestTaskIsReadBeforeItRuns(t *testing.T) {
 			s.tasks.SetTaskStatus(t.Context(), "cancelled", timetable.Done, ""),
 			s.tasks.ChangeTask(t.Context(), "changed", func(t timetable.Task) (timetable.Task, error) { t.Say = "as it is"; return t, nil }),
 			s.tasks.RemoveTask(t.Context(), "removed"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		s.pass(time.Minute)
 		s.is(reader, "as it is")
 		s.stop()
@@ -276,9 +273,7 @@ func TestTaskRunByHand(t *testing.T) {
 		s.start()
 		run := func(id string) messages.TaskStarted {
 			answer, err := s.System.Root.RequestFuture(s.pid, messages.RunTask{TaskID: id, By: "me"}, time.Minute).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			s.Wait()
 			started, _ := answer.(messages.TaskStarted)
 			return started
@@ -312,9 +307,7 @@ func TestForgottenTaskIsNotReported(t *testing.T) {
 		)
 		s.start()
 		s.pass(10 * time.Hour)
-		if err := errors.Join(s.tasks.ForgetChat(t.Context(), reader, nil), s.log.ForgetChat(t.Context(), reader)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(s.tasks.ForgetChat(t.Context(), reader, nil), s.log.ForgetChat(t.Context(), reader)))
 		s.System.Root.Send(s.pid, messages.TasksChanged{})
 		close(release)
 		s.pass(time.Hour)

@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // nodeScript is a script of testdata/e2e, to be run in a process group of its own.
@@ -78,13 +79,9 @@ func TestTelegramJudge(t *testing.T) {
 		"metrics": map[string]any{"listen": "off"},
 		"context": map[string]any{"memory": map[string]any{"autoExtractEnabled": false}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for name, text := range map[string]string{"ship.json": string(settings), "Agent.md": "# Test\n\nBe kind."} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	cmd, out := nodeScript(t, []string{"HOME=" + dir}, "telegram.mjs", dir)
 	if err := cmd.Run(); err != nil {
@@ -101,9 +98,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 	api := telegramtest.NewAPI(t)
 	api.AddChat(telegramtest.Chat{ID: 7, Type: "private"})
 	cmd, out := nodeScript(t, []string{"API_ROOT=" + api.URL(), "BOT_TOKEN=" + api.Token()}, "grammy.mjs")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		if t.Failed() {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // gone already is fine

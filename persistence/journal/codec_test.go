@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -113,9 +114,7 @@ func TestEveryFieldOfEveryFactSurvives(t *testing.T) {
 				t.Errorf("not one line, or escaped for HTML: %s", line)
 			}
 			got, err := ParseRecord(line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("round trip (-want +got):\n%s", diff)
 			}
@@ -163,9 +162,7 @@ func TestNewerRecordsAreKept(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r, err := ParseRecord([]byte(tc.line))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			f, ok := r.Fact.(UnknownFact)
 			if !ok || f.Kind != tc.kind {
 				t.Fatalf("got %#v, want an unknown fact of kind %s", r.Fact, tc.kind)
@@ -201,9 +198,7 @@ func TestLedgerEntryRoundTrip(t *testing.T) {
 		t.Fatal("no ledger entry")
 	}
 	got, err := ParseLedgerEntry(AppendLedgerEntry(nil, want))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("round trip (-want +got):\n%s", diff)
 	}

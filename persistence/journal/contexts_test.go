@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/contextsearch"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -36,13 +37,9 @@ func TestContextFormat(t *testing.T) {
 		t.Errorf("a title of %d characters", n)
 	}
 	raw, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var members map[string]any
-	if err := json.Unmarshal(raw, &members); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(raw, &members))
 	delete(members, "messages")
 	delete(members, "title")
 	want := map[string]any{
@@ -53,9 +50,7 @@ func TestContextFormat(t *testing.T) {
 		t.Errorf("members (-want +got):\n%s", diff)
 	}
 	var again journal.Context
-	if err := json.Unmarshal(raw, &again); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(raw, &again))
 	if diff := cmp.Diff(c, again, cmp.Transformer("message", func(m uimessage.Message) string { return string(uimessage.AppendJSON(nil, m)) })); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -64,16 +65,12 @@ func TestPinIsReplayed(t *testing.T) {
 	var journal []Record
 	for _, r := range live.Next(1, facts...) {
 		again, err := ParseRecord(AppendRecord(nil, r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		journal = append(journal, again)
 	}
 	for cut := range len(journal) + 1 {
 		s, err := Replay(Snapshot{Journal: journal[:cut]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		var want []string
 		if cut == len(journal) {
 			want = []string{"pdf@sha256:1"}

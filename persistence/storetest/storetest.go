@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -107,13 +108,6 @@ func load(t *testing.T, c persistence.Chat) journal.Snapshot {
 		t.Fatalf("load found damage: %+v", snap.Damage)
 	}
 	return snap
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // same compares what is stored; nil and empty are the same.
@@ -218,7 +212,7 @@ func ledger(t *testing.T, c persistence.Chat) []journal.LedgerEntry {
 	t.Helper()
 	var out []journal.LedgerEntry
 	for e, err := range c.Ledger(t.Context()) {
-		must(t, err)
+		stdtest.Must(t, err)
 		out = append(out, e)
 	}
 	slices.Reverse(out)
@@ -229,7 +223,7 @@ func chats(t *testing.T, s persistence.Store) []messages.ChatKey {
 	t.Helper()
 	var out []messages.ChatKey
 	for key, err := range s.Chats(t.Context()) {
-		must(t, err)
+		stdtest.Must(t, err)
 		out = append(out, key)
 	}
 	slices.Sort(out)

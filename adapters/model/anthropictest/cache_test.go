@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // prompt builds bodies whose blocks all have the same number of tokens.
@@ -48,18 +49,14 @@ func (p prompt) body(t *testing.T) []byte {
 	body["tools"], body["system"], body["messages"] = tools, system, messages
 	maps.Copy(body, p.more)
 	b, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return b
 }
 
 func (p prompt) positions(t *testing.T) []position {
 	t.Helper()
 	b, err := decode(p.body(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return b.positions()
 }
 
@@ -163,9 +160,7 @@ func TestSettingsSpareTheSystem(t *testing.T) {
 func account(t *testing.T, c cache, body string) modeltest.Accounting {
 	t.Helper()
 	b, err := decode([]byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return c.account(b.positions(), 1024)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const question = `{"model":"claude-x","max_tokens":4096,"stream":true,"messages":[{"role":"user","content":"hi"}]}`
@@ -40,18 +41,14 @@ func newServer(t *testing.T, key string, steps ...modeltest.Step) *Server {
 func post(t *testing.T, url, body string, header ...string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Anthropic-Version", "2023-06-01")
 	req.Header.Set("X-Api-Key", "key")
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
 	return reply{status: resp.StatusCode, header: resp.Header, text: string(b), err: err}
@@ -132,9 +129,7 @@ func (r reply) assistant(t *testing.T) string {
 		}
 	}
 	b, err := json.Marshal(map[string]any{"role": "assistant", "content": r.content})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(b)
 }
 
@@ -209,9 +204,7 @@ func TestStopReasons(t *testing.T) {
 // TestServerGivesTheRequest checks what a model behind the server sees of a body with everything.
 func TestServerGivesTheRequest(t *testing.T) {
 	b, err := decode([]byte(edit(t, goodBody, "tool_choice", `{"type":"tool","name":"look"}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := `{"System":"s","Messages":[
 		{"role":"user","content":[{"type":"text","text":"hi"},{"type":"file","mediaType":"image/png","data":"` + png + `"},
 			{"type":"file","mediaType":"application/pdf","data":"` + pdf + `"},{"type":"file","mediaType":"text/plain","data":"plain"}]},
@@ -225,9 +218,7 @@ func TestServerGivesTheRequest(t *testing.T) {
 		"Tools":[{"Name":"look","Description":"d","InputSchema":{"type":"object"}},{"Name":"other","Description":"","InputSchema":{"type":"object","properties":{}}}],
 		"ToolChoice":"tool:look","MaxOutputTokens":4096,"ID":"","Model":"","Effort":"","Memo":null}`
 	got, err := json.Marshal(b.request())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if diff := cmp.Diff(values(t, want), values(t, string(got))); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
@@ -235,9 +226,7 @@ func TestServerGivesTheRequest(t *testing.T) {
 
 func values(t *testing.T, text string) (v any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(text), &v))
 	return v
 }
 

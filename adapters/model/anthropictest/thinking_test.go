@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -33,9 +34,7 @@ func chat(t *testing.T, body string, messages ...string) string {
 	t.Helper()
 	var list []any
 	b, err := decode([]byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, m := range b.Messages {
 		list = append(list, m.fields)
 	}
@@ -43,9 +42,7 @@ func chat(t *testing.T, body string, messages ...string) string {
 		list = append(list, json.RawMessage(m))
 	}
 	all, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return edit(t, body, "messages", string(all))
 }
 
@@ -60,9 +57,7 @@ func TestThinkingIsSigned(t *testing.T) {
 	}
 	sent := r.assistant(t)
 	behind, err := json.Marshal(append([]map[string]any{{"type": "text", "text": "I"}}, r.content...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	other := ask(t, newServer(t, "", thinkAndCall("c1", "ha")), thinkingBody).assistant(t)
 	tests := []struct{ name, message, want string }{
 		{"unmodified", sent, ""},
@@ -115,9 +110,7 @@ func TestThinkingIsNeeded(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b, err := decode([]byte(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			_, err = s.Accept(http.Header{"Anthropic-Version": {"2023-06-01"}}, []byte(tt.body))
 			checkRules(t, err, tt.want)
 			if len(b.Messages) < 3 {

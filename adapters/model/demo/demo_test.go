@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 type said struct {
@@ -30,9 +31,7 @@ func ask(t *testing.T, m *Model, req model.Request) said {
 	}
 	var s said
 	for e, err := range m.Stream(t.Context(), req) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		switch e.Kind {
 		case model.EventTextDelta:
 			s.text += e.Delta
@@ -205,9 +204,7 @@ func TestDeterministic(t *testing.T) {
 	var runs [2][]model.Event
 	for i := range runs {
 		for e, err := range instant().Stream(t.Context(), req) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			runs[i] = append(runs[i], e)
 		}
 	}
@@ -252,9 +249,7 @@ func TestPace(t *testing.T) {
 		}
 	})
 	for e, err := range instant().Stream(t.Context(), model.Request{Messages: []modelmessage.Message{user("Ann", "hello")}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if e.Kind == model.EventTextDelta {
 			break
 		}

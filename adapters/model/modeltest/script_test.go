@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func question() model.Request {
@@ -76,9 +77,7 @@ func TestScriptWaits(t *testing.T) {
 			}
 			close(got)
 		}()
-		if err := s.WaitAsked(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.WaitAsked(t.Context(), 1))
 		synctest.Wait()
 		if len(got) != 0 {
 			t.Fatal("events before the release")

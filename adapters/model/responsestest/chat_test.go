@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // outputs are the items of an answer as they are sent back.
@@ -18,9 +19,7 @@ func outputs(t *testing.T, r reply) []string {
 	var items []string
 	for _, item := range r.response(t).Output {
 		b, err := json.Marshal(item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		items = append(items, string(b))
 	}
 	return items

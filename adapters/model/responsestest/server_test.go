@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // reply is an answer read to its end.
@@ -53,23 +54,17 @@ func (r reply) response(t *testing.T) (out struct {
 	if err == nil {
 		err = json.Unmarshal(b, &out)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out
 }
 
 func post(t *testing.T, s *Server, body string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/responses", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Authorization", "Bearer key")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	r := reply{status: resp.StatusCode, header: resp.Header}
 	if resp.Header.Get("Content-Type") != "text/event-stream" {

@@ -9,15 +9,14 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 func cardEvent(t *testing.T, content string) platform.Inbound {
 	t.Helper()
 	event, err := json.Marshal(map[string]any{"message": map[string]any{"message_id": "om_1", "chat_id": "oc_1", "message_type": "interactive", "content": content}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	in, ok := feishu.MapForTest("im.message.receive_v1", event)
 	if !ok {
 		t.Fatal("an event with ids is none")
@@ -30,9 +29,7 @@ func cardEvent(t *testing.T, content string) platform.Inbound {
 func TestCardIsRead(t *testing.T) {
 	sent := func(card string) string {
 		raw, err := json.Marshal(map[string]string{"user_dsl": card})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return string(raw)
 	}
 	for name, x := range map[string]struct{ content, want string }{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Trouble is a way in which the next call of a service fails.
@@ -300,9 +301,7 @@ func testEditOut(t *testing.T, h Harness) {
 	}
 	s := sender(t, h)
 	made, err := s.Send(t.Context(), h.Chat, s.Plan(platform.Outbound{To: h.Chat, Text: "hal", Draft: true})[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	final := s.Plan(platform.Outbound{To: h.Chat, Text: "half of **it**"})[0]
 	for range 2 { // the second changes nothing, which is not an error
 		if err := e.Edit(t.Context(), h.Chat, made.ID, final); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -187,9 +188,7 @@ func TestKindsOfContent(t *testing.T) {
 
 func TestDecodeUpdatesLeavesBadOnesOut(t *testing.T) {
 	good, bad, err := decodeUpdates([]byte(`[{"update_id":1,"message":{"message_id":1}},{"update_id":2,"message":{"message_id":"x"}},{"update_id":"y"},7,{"update_id":5}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var ids []int64
 	for _, u := range good {
 		ids = append(ids, u.ID)
@@ -259,9 +258,7 @@ func BenchmarkBatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		updates, _, err := decodeUpdates(raw)
-		if err != nil {
-			b.Fatal(err)
-		}
+		stdtest.Must(b, err)
 		for _, u := range updates {
 			m.inbound(u)
 		}

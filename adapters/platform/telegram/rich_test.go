@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func richBench(t *testing.T) *bench {
@@ -171,9 +172,7 @@ func TestRichEdits(t *testing.T) {
 			}
 			part := b.bot.Plan(platform.Outbound{To: to, Text: "**b**"})[0]
 			for range 2 { // the second is unchanged, which is not an error
-				if err := b.bot.Edit(t.Context(), to, id, part); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, b.bot.Edit(t.Context(), to, id, part))
 			}
 			if diff := cmp.Diff(c.want, b.texts()[1:]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -200,9 +199,7 @@ func TestPI7RichMessages(t *testing.T) {
 	to := target(private, 0)
 	for _, w := range words {
 		id := planned(t, b, platform.Outbound{To: to, Text: w})[0]
-		if err := b.bot.Edit(t.Context(), to, id, b.bot.Plan(platform.Outbound{To: to, Text: w + " **edited**"})[0]); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, b.bot.Edit(t.Context(), to, id, b.bot.Plan(platform.Outbound{To: to, Text: w + " **edited**"})[0]))
 	}
 	calls := b.api.Calls("")
 	if len(calls) != 2*len(words) {

@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestSendOnTheWire(t *testing.T) {
@@ -103,9 +104,7 @@ func TestSendRefusals(t *testing.T) {
 func TestTheTokenIsNeverTold(t *testing.T) {
 	b := newBench(t, nil)
 	file := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte("x"), 0o600))
 	parts := map[string]platform.Part{"sendMessage": {Text: "x"}, "sendDocument": {Attachment: &platform.Attachment{Path: file}}}
 	faults := []telegramtest.Fault{
 		{Kind: faketest.ResetBefore},
@@ -143,9 +142,7 @@ func freeAddress(t *testing.T) string {
 	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer l.Close() //nolint:errcheck // it took no connection
 	return l.Addr().String()
 }
@@ -166,9 +163,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 func TestAttachments(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.txt")
-	if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, []byte("content"), 0o600))
 	b := newBench(t, nil)
 	to := target(forum, 5)
 	out := platform.Outbound{To: to, Text: "see", ReplyTo: "3", Attachments: []platform.Attachment{
@@ -241,9 +236,7 @@ func TestEditAndTypingOnTheWire(t *testing.T) {
 	b := newBench(t, nil)
 	to := target(forum, 5)
 	id, err := b.bot.Send(t.Context(), to, platform.Part{Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "y", Markup: "<b>y</b>"}); err != nil {
 		t.Error(err)
 	}
@@ -288,9 +281,7 @@ func BenchmarkSend(b *testing.B) {
 	defer server.Close()
 	b.Run("json", func(b *testing.B) {
 		p, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BaseURL: server.URL, Access: platform.AccessOpen})
-		if err != nil {
-			b.Fatal(err)
-		}
+		stdtest.Must(b, err)
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := p.Send(b.Context(), target(private, 0), platform.Part{Text: "a usual answer", Markup: "a <b>usual</b> answer"}); err != nil {
@@ -300,9 +291,7 @@ func BenchmarkSend(b *testing.B) {
 	})
 	b.Run("library", func(b *testing.B) {
 		lib, err := bot.New("1:x", bot.WithSkipGetMe(), bot.WithServerURL(server.URL))
-		if err != nil {
-			b.Fatal(err)
-		}
+		stdtest.Must(b, err)
 		off := true
 		b.ReportAllocs()
 		for b.Loop() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -319,10 +320,7 @@ func TestHistoryViewStopInfo(t *testing.T) {
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u3", "three"), "Prefer", "respond-async"))
 
 	var list []uimessage.Message
-	err := json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))), &list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))), &list))
 	if diff := cmp.Diff([]string{"u1", "a1", "u2", "u3"}, idsOf(list)); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
@@ -330,9 +328,7 @@ func TestHistoryViewStopInfo(t *testing.T) {
 		Messages, Waiting []uimessage.Message
 		Running           bool
 	}
-	if err := json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1/view", ""))), &view); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1/view", ""))), &view))
 	if diff := cmp.Diff([]string{"u1", "a1", "u2", "a2"}, idsOf(view.Messages)); diff != "" || !view.Running || len(view.Waiting) != 1 {
 		t.Errorf("view %v (-want +got):\n%s", view, diff)
 	}

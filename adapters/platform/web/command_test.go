@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func withCommands(o *Options) {
@@ -106,9 +107,7 @@ func TestCommandsAreListed(t *testing.T) {
 	s := newServer(t, withCommands)
 	for language, want := range map[string]string{"en": "how things are", "zh-CN,zh": "状态"} {
 		var info struct{ Commands []hint }
-		if err := json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/info", "", "Accept-Language", language))), &info); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/info", "", "Accept-Language", language))), &info))
 		if len(info.Commands) != 2 || info.Commands[0] != (hint{"status", want}) {
 			t.Errorf("%s: %+v", language, info.Commands)
 		}

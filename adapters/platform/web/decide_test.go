@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -71,9 +72,7 @@ func answered(t *testing.T, change func(map[string]any), calls ...string) string
 			map[string]any{"id": "a1", "role": "assistant", "parts": parts},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(b)
 }
 

@@ -18,14 +18,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func recording(t *testing.T, name, words string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, append(speechtest.Voice(5), "words:"+words...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, append(speechtest.Voice(5), "words:"+words...), 0o600))
 	return file
 }
 
@@ -39,9 +38,7 @@ func options(t *testing.T, s *speechtest.Server) openai.Options {
 func transcriber(t *testing.T, s *speechtest.Server) *openai.Transcriber {
 	t.Helper()
 	tr, err := openai.NewTranscriber(options(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return tr
 }
 
@@ -53,9 +50,7 @@ func TestTranscribe(t *testing.T) {
 		t.Errorf("got %q, %v", text, err)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := []speechtest.Heard{{Model: "whisper-1", Language: "zh", File: "audio.ogg", Audio: data}}
 	if diff := cmp.Diff(want, s.Heard()); diff != "" {
 		t.Errorf("heard (-want +got):\n%s", diff)
@@ -135,9 +130,7 @@ func TestServiceThatIsNotThere(t *testing.T) {
 	o := options(t, s)
 	o.BaseURL = "http://127.0.0.1:1/v1"
 	tr, err := openai.NewTranscriber(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, err = tr.Transcribe(t.Context(), speech.Audio{Path: recording(t, "a.ogg", "x")})
 	if speech.ReasonOf(err) != speech.ReasonNetwork || !errors.Is(err, speech.ErrUnsent) || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("got %v", err)
@@ -158,9 +151,7 @@ func TestSynthesize(t *testing.T) {
 	o := options(t, s)
 	o.Model = "tts-1"
 	sy, err := openai.NewSynthesizer(o, "alloy", "opus")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	data, err := sy.Synthesize(t.Context(), speech.Words{Text: "hello"})
 	if !bytes.Equal(data, speechtest.Voice(100)) || err != nil {
 		t.Errorf("%d bytes, %v", len(data), err)

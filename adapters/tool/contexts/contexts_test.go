@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -66,9 +67,7 @@ func (s *shelf) set(t *testing.T) *tool.Set {
 	set, err := tool.NewSet(contexts.Tools(contexts.Options{
 		Store: s, Zone: time.UTC, Now: func() time.Time { return time.Date(2026, 3, 4, 23, 0, 0, 0, time.UTC) }, Random: func() string { return "abcd" },
 	})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return set
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -67,9 +68,7 @@ func TestSearch(t *testing.T) {
 			s := &searcher{found: tt.found, err: tt.err}
 			search := history.NewSearch(history.Options{Searcher: s, Zone: time.UTC})
 			set, err := tool.NewSet(search)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var r tool.Result
 			err = set.Validate(history.SearchName, json.RawMessage(tt.input))
 			if err == nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestCallsAndResults(t *testing.T) {
@@ -85,13 +86,9 @@ func TestFilesOfResults(t *testing.T) {
 		{"type":"image","data":"aGVsbG8=","mimeType":"image/png; name=../../x"},
 		{"type":"audio","data":"aGVsbG8=","mimeType":"../../etc"},
 		{"type":"resource","resource":{"uri":"file:///../x.sh","blob":"aGVsbG8=","mimeType":"text/x-sh"}}]}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out content
-	if err := json.Unmarshal([]byte(got), &out); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(got), &out))
 	if out.Text != "see" || len(out.Files) != 3 {
 		t.Fatalf("result = %s, want a text and three files", got)
 	}
@@ -225,9 +222,7 @@ func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
 func TestAMuteServerDelaysNobody(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Limits.Start = time.Hour })
 	mute := w.server("mute", plain("echo"))
-	if err := os.WriteFile(filepath.Join(w.dir, "script-mute", "mute"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(w.dir, "script-mute", "mute"), nil, 0o600))
 	w.apply(mute, w.server("s", plain("echo")))
 	w.up("s")
 	if got, err := w.call("s:echo", `{}`); err != nil || got != `"echo {}"` {
@@ -301,9 +296,7 @@ func TestGrantsThatCoverTheStateHideIt(t *testing.T) {
 	s.Read = []string{filepath.Dir(w.dir)}
 	c := newClient(w.o, &s, func() {})
 	spec, err := c.spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	home := filepath.Join(w.o.State, "home", "s")
 	if !slices.Equal(spec.Hidden, w.o.Hidden) || len(spec.Writable) != 0 || spec.Dir != home || !slices.Equal(spec.Own, []string{home}) {
 		t.Errorf("spec = %+v, want the state hidden but for a home of its own", spec)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestPI8 shows that whatever a server changes after it was configured is off, and
@@ -83,9 +84,7 @@ func approves(t *testing.T, w *world, name string, was State) {
 	if was == StateGone {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if got, err := w.call("s:"+name, `{}`); err != nil || !strings.Contains(got, name) {
 		t.Errorf("after the approval: %s, %v", got, err)
 	}
@@ -137,9 +136,7 @@ func TestPI8Shadows(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, state)
 		}
 	}
-	if err := w.m.Approve("chat", "send", ""); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.m.Approve("chat", "send", ""))
 	if got := w.state("chat:send"); got != StateOn {
 		t.Errorf("chat:send is %s after a person approved it", got)
 	}
@@ -166,9 +163,7 @@ func TestAnotherProgramIsConfiguredAnew(t *testing.T) {
 func TestDamagedPinsAreNoReasonToTrust(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tools.json")
 	for _, text := range []string{"{", `{"v":2}`, ""} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := OpenStore(path); err == nil || !strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("OpenStore of %q = %v, want an error that says what to do", text, err)
 		}
@@ -199,9 +194,7 @@ func TestAP13(t *testing.T) {
 	explain := func(t *testing.T, e tool.Explainer, input string) tool.Explanation {
 		t.Helper()
 		x, err := e.Explain(tool.Call{Input: json.RawMessage(input)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return x
 	}
 	x := explain(t, echo, `{"b": 12345678901234567890, "a":"<&>"}`)

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
@@ -65,9 +66,7 @@ func group() tool.Run {
 func invoke(t *testing.T, it tool.Tool, run tool.Run, input string) (tool.Result, error) {
 	t.Helper()
 	set, err := tool.NewSet(it)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := set.Validate(it.Spec().Name, json.RawMessage(input)); err != nil {
 		return tool.Result{}, err
 	}
@@ -170,9 +169,7 @@ func TestSearch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := invoke(t, memory.NewSearch(options(newStore(texts))), alone(), tt.input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if diff := cmp.Diff(tt.want, string(r.Output)); diff != "" {
 				t.Errorf("output (-want +got):\n%s", diff)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // steeringTries are ways to leave something behind that a person's program, or the agent,
@@ -153,9 +154,7 @@ func TestLinkedSteeringRunsNothing(t *testing.T) {
 					w.write(file, "good", 0o755)
 				}
 				w.link(os.Symlink, "../s/pre-commit", "hooks/pre-commit") // a link that leads through a link
-				if err := os.RemoveAll(filepath.Join(w.dir, x.link)); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.RemoveAll(filepath.Join(w.dir, x.link)))
 				w.link(os.Symlink, x.target, x.link)
 				if x.settings != "" {
 					w.write(".git/config", "[core]\n\thooksPath = "+x.settings+"\n", 0o644)

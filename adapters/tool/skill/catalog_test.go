@@ -13,13 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // put writes files below a folder; a name that ends with a slash is a folder.
 func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		must(t, file(dir, name, text))
+		stdtest.Must(t, file(dir, name, text))
 	}
 }
 
@@ -114,7 +115,7 @@ func TestCatalogDigests(t *testing.T) {
 			dir, c := project(t)
 			own := filepath.Join(dir, ".ship/skills/pdf")
 			put(t, own, map[string]string{"SKILL.md": md("pdf"), "scripts/run.sh": "echo a"})
-			must(t, os.Symlink("../SKILL.md", filepath.Join(own, "scripts/again.sh")))
+			stdtest.Must(t, os.Symlink("../SKILL.md", filepath.Join(own, "scripts/again.sh")))
 			before, ok := c.Current().Find("pdf")
 			if !ok {
 				t.Fatal(problems(c.Current()))
@@ -123,7 +124,7 @@ func TestCatalogDigests(t *testing.T) {
 			if text, ok := c.Current().Text(pin); !ok || text.Text != "Do pdf." || text.Folder != ".ship/skills/pdf" {
 				t.Errorf("text %+v, %v", text, ok)
 			}
-			must(t, change(own))
+			stdtest.Must(t, change(own))
 			after, ok := c.Refresh().Find("pdf")
 			if !ok || after.Digest == before.Digest || !strings.HasPrefix(after.Digest, "sha256:") {
 				t.Errorf("digest %s after %s, problems %v", after.Digest, before.Digest, problems(c.Current()))
@@ -143,14 +144,14 @@ func TestCatalogFreshReadsEveryByte(t *testing.T) {
 	put(t, own, map[string]string{"SKILL.md": md("pdf"), "run.sh": "echo a"})
 	script := filepath.Join(own, "run.sh")
 	at := time.Now().Add(-time.Hour)
-	must(t, os.Chtimes(script, at, at))
+	stdtest.Must(t, os.Chtimes(script, at, at))
 	before, _ := c.Current().Find("pdf")
 	f, err := os.OpenFile(script, os.O_WRONLY, 0)
-	must(t, err)
+	stdtest.Must(t, err)
 	_, err = f.WriteString("echo b")
-	must(t, err)
-	must(t, f.Close())
-	must(t, os.Chtimes(script, at, at))
+	stdtest.Must(t, err)
+	stdtest.Must(t, f.Close())
+	stdtest.Must(t, os.Chtimes(script, at, at))
 	if same, _ := c.Refresh().Find("pdf"); same.Digest != before.Digest {
 		t.Skip("this disk shows the change")
 	}
@@ -216,7 +217,7 @@ func TestCatalogBounds(t *testing.T) {
 			dir, c := project(t)
 			own := filepath.Join(dir, ".ship/skills/big")
 			put(t, own, map[string]string{"SKILL.md": md("big")})
-			must(t, tt.make(own))
+			stdtest.Must(t, tt.make(own))
 			set := c.Current()
 			if len(set.Skills) != 0 || len(set.Problems) != 1 || !strings.Contains(problems(set)[0], tt.want) || set.Problems[0].Hint == "" {
 				t.Errorf("skills %v, problems %q, want one with %q", names(set), problems(set), tt.want)
@@ -225,20 +226,13 @@ func TestCatalogBounds(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A pipe in the place of a skill or of a folder of skills has no end; nobody waits for it.
 func TestCatalogDoesNotWaitForPipes(t *testing.T) {
 	dir, c := project(t)
 	put(t, dir, map[string]string{".ship/skills/pdf/SKILL.md": md("pdf"), ".claude/": ""})
-	must(t, syscall.Mkfifo(filepath.Join(dir, ".ship/skills/pipe"), 0o600))
-	must(t, os.Symlink("pipe", filepath.Join(dir, ".ship/skills/link")))
-	must(t, syscall.Mkfifo(filepath.Join(dir, ".claude/skills"), 0o600))
+	stdtest.Must(t, syscall.Mkfifo(filepath.Join(dir, ".ship/skills/pipe"), 0o600))
+	stdtest.Must(t, os.Symlink("pipe", filepath.Join(dir, ".ship/skills/link")))
+	stdtest.Must(t, syscall.Mkfifo(filepath.Join(dir, ".claude/skills"), 0o600))
 	found := make(chan *Set, 1)
 	go func() { found <- c.Current() }()
 	select {

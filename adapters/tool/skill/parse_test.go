@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestParse(t *testing.T) {
@@ -32,9 +33,7 @@ func TestParse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := parse([]byte(tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(document{})); diff != "" {
 				t.Errorf("document (-want +got):\n%s", diff)
 			}

@@ -20,6 +20,7 @@ import (
 	tools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // world is two chats with files, and both tools.
@@ -45,9 +46,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.write("results/a/notes.txt", []byte("x"))
 	w.write("results/a/.hidden.ogg", speechtest.Voice(10))
-	if err := os.Symlink("../b/voice.ogg", filepath.Join(w.root, "results", "a", "link.ogg")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink("../b/voice.ogg", filepath.Join(w.root, "results", "a", "link.ogg")))
 	return w
 }
 
@@ -258,9 +257,7 @@ func TestSpeakRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.synthesizer = func(context.Context, speech.Words) ([]byte, error) { return []byte("<html>"), nil }
 	before, err := os.ReadDir(filepath.Join(w.root, "results", "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, err = w.invoke(tools.SpeakName, `{"text":"hello"}`, tool.Run{})
 	after, readErr := os.ReadDir(filepath.Join(w.root, "results", "a"))
 	if err == nil || !strings.Contains(err.Error(), "answer in writing") || len(w.egress.Sent()) > 0 || len(after) != len(before) || readErr != nil {

@@ -12,14 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func base(t *testing.T) *url.URL {
 	t.Helper()
 	u, err := url.Parse("https://example.org/a/b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return u
 }
 
@@ -125,9 +124,7 @@ func checkPage(t *testing.T, in string) {
 func checkWrapped(t *testing.T, title, text string) {
 	t.Helper()
 	raw, err := quoted.JSON(result{Note: note, Title: title, Text: text, Chars: utf8.RuneCountInString(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out map[string]any
 	if err := json.Unmarshal(raw, &out); err != nil {
 		t.Fatalf("%s: %v", raw, err)

@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // answer is a result as the model reads it.
@@ -47,9 +48,7 @@ func options(open ...netip.AddrPort) webfetch.Options {
 func call(t *testing.T, members map[string]any) tool.Call {
 	t.Helper()
 	raw, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return tool.Call{ID: "call-1", Name: webfetch.Name, Input: raw}
 }
 
@@ -58,9 +57,7 @@ func fetch(t *testing.T, f *webfetch.Fetch, members map[string]any) (answer, err
 	t.Helper()
 	c := call(t, members)
 	set, err := tool.NewSet(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := set.Validate(webfetch.Name, c.Input); err != nil {
 		return answer{}, err
 	}
@@ -70,9 +67,7 @@ func fetch(t *testing.T, f *webfetch.Fetch, members map[string]any) (answer, err
 	case tool.Allow:
 	case tool.Ask:
 		e, err := f.Explain(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		c.Bind = e.Bind
 	}
 	r, err := f.Invoke(t.Context(), c)
@@ -182,9 +177,7 @@ func TestFetchPages(t *testing.T) {
 	steps := 0
 	for from := 1; from > 0; steps++ {
 		got, err := fetch(t, webfetch.New(options(at)), map[string]any{"url": s.URL, "from": from})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if got.Truncated != (got.Next > 0) || got.Chars != 40_000 || len(got.Text) > 12<<10 {
 			t.Fatalf("from %d: %d bytes, next %d, truncated %v, %d characters", from, len(got.Text), got.Next, got.Truncated, got.Chars)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Two bots of one host have separate chats, even with the same person.
@@ -30,7 +31,7 @@ func TestTelegramAccounts(t *testing.T) {
 		service.CloseClientConnections()
 		service.Close()
 	})
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters":{"telegram":{"accounts":{"work":{"botToken":"`+second+`"}}}}}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters":{"telegram":{"accounts":{"work":{"botToken":"`+second+`"}}}}}`)
 	script := modeltest.NewScript()
 	script.Otherwise = &modeltest.Step{Text: []string{"answered"}}
 	flags := telegramFlags(p)

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // claim is a way in which somebody without authority pretends to have it.
@@ -179,21 +180,21 @@ var canary = regexp.MustCompile(`zebrafinch-[a-z]+-4711`)
 // agrees to everything, is told to get at what another chat has.
 func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	w := newWorld(t)
-	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"approvers": ["1"]}, "fetch": {"allow": ["127.0.0.1"]}},
+	stdtest.Write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"approvers": ["1"]}, "fetch": {"allow": ["127.0.0.1"]}},
 		"speech": {"transcribe": {"command": ["/bin/cat"]}, "speak": {"command": ["/bin/cat"]}}}`)
 	w.api.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
 	const b, key = 2001, "telegram-chat-2001"
 	w.api.AddChat(telegramtest.Chat{ID: b, Type: "private"})
 	state := filepath.Join(w.dir, ".ship")
-	write(t, filepath.Join(state, "chat", key, "memory", "Primary.md"), "- 2026-01-01 zebrafinch-memory-4711\n")
-	write(t, filepath.Join(state, "memory", "users", "telegram-2001.md"), "- 2026-01-01 zebrafinch-person-4711\n")
-	write(t, filepath.Join(state, "approvals", "grants", key+".json"), `{"v":1,"chatKey":"`+key+`","grants":[{"rule":"zebrafinch-grant-4711"}]}`)
+	stdtest.Write(t, filepath.Join(state, "chat", key, "memory", "Primary.md"), "- 2026-01-01 zebrafinch-memory-4711\n")
+	stdtest.Write(t, filepath.Join(state, "memory", "users", "telegram-2001.md"), "- 2026-01-01 zebrafinch-person-4711\n")
+	stdtest.Write(t, filepath.Join(state, "approvals", "grants", key+".json"), `{"v":1,"chatKey":"`+key+`","grants":[{"rule":"zebrafinch-grant-4711"}]}`)
 	link(t, filepath.Join(w.dir, ".ship", "chat"), filepath.Join(w.dir, "link"))
 	link(t, filepath.Join(w.dir, ".ship"), filepath.Join(w.dir, "deep"))
 	if _, err := chatfiles.In(state).Keep(key)(t.Context(), "r1", []byte("zebrafinch-result-4711")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(state, "files", "results", key, "r1.ogg"), "zebrafinch-recording-4711")
+	stdtest.Write(t, filepath.Join(state, "files", "results", key, "r1.ogg"), "zebrafinch-recording-4711")
 	w.open(map[string]string{"adapters.telegram.egress": "tool"})
 	w.api.Say(b, b, "zebrafinch-context-4711 is the word", nil)
 	w.settle(t, b, b, "b1")

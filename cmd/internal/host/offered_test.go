@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // firstRequest is what a chat's first words have a model read: on the page where that is
@@ -50,9 +51,7 @@ func sizes(t *testing.T, req model.Request) (tools, system int) {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, enc.Encode(v))
 		return b.Len() - 1 // the line feed
 	}
 	list := []any{}
@@ -79,7 +78,7 @@ func TestRequestsCarryLittle(t *testing.T) {
 		{"everything", func(t *testing.T, p *project) {
 			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
-			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+			stdtest.Write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 		}, map[string]string{"adapters.telegram.egress": "tool"}, 9_500, 2_820},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,7 +160,7 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
 			if tt.skill {
-				write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+				stdtest.Write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 			}
 			_, req := firstRequest(t, p, tt.flags)
 			names := offered(req)
@@ -190,7 +189,7 @@ func TestSkillsBringTheirTools(t *testing.T) {
 	h := p.start(t, Options{Model: script}, flags)
 	p.api.Say(1, 1, "first", nil)
 	p.api.Await(t, "the first answer", func() bool { return len(p.texts()) == 1 })
-	write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+	stdtest.Write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 	h.skills.Refresh()
 	p.api.Say(1, 1, "second", nil)
 	p.api.Await(t, "the second answer", func() bool { return len(p.texts()) == 2 })
@@ -208,9 +207,7 @@ func TestArchivesBringTheirTools(t *testing.T) {
 	flags := telegramFlags(p)
 	flags["adapters.telegram.egress"] = "direct"
 	h := p.prepare(t, Options{Model: script}, flags)
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	said := 0
 	say := func(text string) {
 		t.Helper()
@@ -227,9 +224,7 @@ func TestArchivesBringTheirTools(t *testing.T) {
 	if diff := cmp.Diff(map[string]float64{"context": 1, "tools": 1}, labelled(t, h, broken, "cause")); diff != "" {
 		t.Errorf("broken prefixes by cause (-want +got):\n%s", diff)
 	}
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(t.Context()))
 	p.start(t, Options{Model: script}, flags)
 	say("fourth")
 	reading := []string{"agent_load_context", "chat_context_list", "chat_context_load", "chat_context_recall", "chat_history_search"}
@@ -258,9 +253,7 @@ func TestTasksBringTheirTools(t *testing.T) {
 	flags := telegramFlags(p)
 	flags["adapters.telegram.egress"] = "direct"
 	h := p.prepare(t, Options{Model: script}, flags)
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	said := 0
 	say := func(chat int64) {
 		t.Helper()
@@ -271,9 +264,7 @@ func TestTasksBringTheirTools(t *testing.T) {
 	say(1)
 	say(1)
 	say(2)
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(t.Context()))
 	p.start(t, Options{Model: script}, flags)
 	say(1)
 	reqs := script.Requests()

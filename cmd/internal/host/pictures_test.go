@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // served is a host on Telegram that asks a model over HTTP, and that model's server.
@@ -25,9 +26,7 @@ func served(t *testing.T, script *modeltest.Script, flags map[string]string, fro
 	server := modeltest.NewServer(script, modeltest.ServerOptions{})
 	t.Cleanup(server.Close)
 	target, err := url.Parse(strings.TrimSuffix(server.URL, "/v1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	proxy := http.Handler(httputil.NewSingleHostReverseProxy(target))
 	if front != nil {
 		proxy = front(proxy)
@@ -40,7 +39,7 @@ func served(t *testing.T, script *modeltest.Script, flags map[string]string, fro
 	maps.Copy(all, flags)
 	if settings, ok := all["ship.json"]; ok {
 		delete(all, "ship.json")
-		write(t, filepath.Join(p.dir, "ship.json"), settings)
+		stdtest.Write(t, filepath.Join(p.dir, "ship.json"), settings)
 	}
 	p.start(t, Options{}, all)
 	return p, server

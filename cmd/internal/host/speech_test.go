@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // spoken is a voice message with words.
@@ -24,8 +25,8 @@ func spoken(words string) []byte {
 // speechSettings turn both directions on, at a service with its own key.
 func speechSettings(t *testing.T, p *project, s *speechtest.Server, more string) {
 	t.Helper()
-	write(t, filepath.Join(p.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\n")
-	write(t, filepath.Join(p.dir, "ship.json"), `{"speech": {
+	stdtest.Write(t, filepath.Join(p.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\n")
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"speech": {
 		"transcribe": {"model": "whisper-1", "baseUrl": "`+s.URL+`", "apiKey": "${SPEECH_API_KEY}"`+more+`},
 		"speak": {"model": "tts-1", "baseUrl": "`+s.URL+`", "apiKey": "${SPEECH_API_KEY}"}}}`)
 }
@@ -157,8 +158,8 @@ func TestSpeechByProgram(t *testing.T) {
 	t.Setenv("SMA_TEST_SECRET", "CANARY-environment")
 	p := newProject(t)
 	voice := filepath.Join(t.TempDir(), "voice.opus")
-	write(t, voice, string(speechtest.Voice(60)))
-	write(t, filepath.Join(p.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "auto"}}, "speech": {
+	stdtest.Write(t, voice, string(speechtest.Voice(60)))
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "auto"}}, "speech": {
 		"transcribe": {"command": ["/bin/sh", "-c", "tail -c 11 \"$1\"; env; cat `+p.dir+`/ship.json `+p.dir+`/Agent.md; ls `+p.dir+`/.ship; true", "sh", "{file}"]},
 		"speak": {"command": ["/bin/cat", "`+voice+`"]}}}`)
 	if _, _, err := sandboxes.New("auto").Check(t.Context()); err != nil {
@@ -207,10 +208,7 @@ func TestChangedSpeechCountsAtOnce(t *testing.T) {
 	offered(false)
 	heard("v1", "nobody listens")
 	speechSettings(t, c.project, s, "")
-	raw, err := os.ReadFile(filepath.Join(c.dir, "ship.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := stdtest.Read(t, filepath.Join(c.dir, "ship.json"))
 	c.save(string(raw))
 	offered(true)
 	heard("v2", "words of v2")

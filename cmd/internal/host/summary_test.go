@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The start message says which bot it is and how to open it, once the service has reported that.
@@ -11,9 +13,7 @@ func TestSummaryNamesTheBot(t *testing.T) {
 	p := newProject(t)
 	h := p.start(t, Options{}, telegramFlags(p))
 	summary, err := h.Summary(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := map[string]string{}
 	for _, s := range summary.Platforms {
 		if s.Bot != "" {

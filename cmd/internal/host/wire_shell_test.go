@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A chat is told once, by the host, that one of its processes has ended, and the agent answers. It is
@@ -20,9 +21,7 @@ func TestChatHearsOfProcessesThatEnd(t *testing.T) {
 	p := newProject(t)
 	script := modeltest.NewScript(modeltest.Say("hello"), modeltest.Say("the build failed"), modeltest.Say("unasked"))
 	h := p.prepare(t, Options{Model: script}, telegramFlags(p))
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	p.api.Say(1, 1, "build it", nil)
 	p.api.Await(t, "the first answer", func() bool { return len(p.api.Sent(1)) == 1 })
 	e := shell.Ended{
@@ -37,17 +36,13 @@ func TestChatHearsOfProcessesThatEnd(t *testing.T) {
 		t.Fatalf("%d requests, sent %+v", len(requests), p.api.Sent(1))
 	}
 	doc, err := json.Marshal(requests[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, want := range []string{`\"by\":\"host\"`, `process-pabc`, `ended with exit code 2 after 1m30s`} {
 		if !strings.Contains(string(doc), want) {
 			t.Errorf("the request lacks %s: %s", want, doc)
 		}
 	}
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(t.Context()))
 	again := p.start(t, Options{Model: script}, telegramFlags(p))
 	again.processEnded(t.Context(), e)
 	if n := len(script.Requests()); n != 2 {

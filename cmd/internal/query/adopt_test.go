@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -27,9 +28,7 @@ func turnOf(id string, role uimessage.Role, meta uimessage.Metadata, text string
 func compacted(t *testing.T, store *filestore.Store, key messages.ChatKey) {
 	t.Helper()
 	c, err := store.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -88,9 +87,7 @@ func files(t *testing.T, dir string) map[string]string {
 		out[strings.TrimPrefix(path, dir)] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out
 }
 
@@ -100,9 +97,7 @@ func TestForkKeepsArchives(t *testing.T) {
 	state := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
 	store, err := filestore.Open(filestore.Options{Dir: state, Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	desk := query.Stopped(store, query.StoppedOptions{State: state, IndexLogger: log})
 	defer func() {
 		if err := desk.Close(); err != nil {
@@ -112,9 +107,7 @@ func TestForkKeepsArchives(t *testing.T) {
 	const from, to = "telegram-chat-1", "web-chat-fork"
 	compacted(t, store, from)
 	dir, err := store.ChatDir(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	before := files(t, dir)
 	n, err := query.Fork(t.Context(), store, from, to, "u2", time.UnixMilli(1))
 	if err != nil || n != 2 {
@@ -124,9 +117,7 @@ func TestForkKeepsArchives(t *testing.T) {
 		t.Errorf("the other chat changed (-before +after):\n%s", diff)
 	}
 	forked, err := store.ChatDir(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := files(t, forked)
 	for _, name := range []string{"/messages/archive/first.json", "/messages/archive/second.json", "/messages/archive/aged.json"} {
 		if got[name] != before[name] || got[name] == "" {

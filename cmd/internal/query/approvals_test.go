@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -21,11 +22,9 @@ func TestApprovalsNamePeople(t *testing.T) {
 	const key = messages.ChatKey("telegram-chat--5")
 	state := t.TempDir()
 	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
-	write(t, filepath.Join(state, "chat", string(key), "messages", "journal.jsonl"), "{}\n")
+	stdtest.Write(t, filepath.Join(state, "chat", string(key), "messages", "journal.jsonl"), "{}\n")
 	said := func(id, user, name string) uimessage.Message {
 		meta := uimessage.Metadata{UserID: user, Username: name, ChatType: messages.ChatGroup}
 		return uimessage.Message{ID: id, Role: uimessage.RoleUser, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: "hello"}}}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -26,9 +27,7 @@ import (
 func TestExpireRuns(t *testing.T) {
 	state, at := t.TempDir(), time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
 	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	handles := map[string]persistence.Chat{}
 	var fires []timetable.Fire
@@ -48,14 +47,10 @@ func TestExpireRuns(t *testing.T) {
 		"person": "telegram-chat-1",
 	}
 	log := taskfile.NewLog(state)
-	if err := errors.Join(log.AddFires(t.Context(), fires...), log.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(log.AddFires(t.Context(), fires...), log.Close()))
 	for name, key := range keys {
 		c, err := store.OpenChat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		handles[name] = c
 		if name == "waits" {
 			err = c.Wake(t.Context())
@@ -64,15 +59,11 @@ func TestExpireRuns(t *testing.T) {
 		if name != "open" {
 			err = errors.Join(err, c.Close())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 	}
 	for _, name := range []string{"files/results/" + folder(t, old) + "/a.txt", "memory/agent-context/" + folder(t, old) + ".jsonl", "approvals/grants/" + folder(t, old) + ".json"} {
 		path := filepath.Join(state, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("word"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("word"), 0o600)))
 	}
 	e := NewEraser(state, store, time.UTC)
 	e.Index = NewIndex(state, store, slog.New(slog.DiscardHandler))
@@ -80,9 +71,7 @@ func TestExpireRuns(t *testing.T) {
 	found := func() int {
 		t.Helper()
 		hits, err := e.Index.SearchAll(t.Context(), searchindex.Query{Text: "word", Limit: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return len(hits)
 	}
 	if n := found(); n != len(keys) {
@@ -96,9 +85,7 @@ func TestExpireRuns(t *testing.T) {
 	}
 	var left []string
 	for key, err := range store.Chats(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for name, of := range keys {
 			if of == key {
 				left = append(left, name)
@@ -129,9 +116,7 @@ func TestExpireRuns(t *testing.T) {
 func folder(t *testing.T, key messages.ChatKey) string {
 	t.Helper()
 	name, err := filestore.ChatDir("", key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return filepath.Base(name)
 }
 
@@ -144,7 +129,5 @@ func touch(t *testing.T, dir string, at time.Time) {
 		}
 		return os.Chtimes(path, at, at)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 }

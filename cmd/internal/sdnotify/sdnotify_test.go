@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestTake(t *testing.T) {
@@ -54,20 +56,14 @@ func TestTake(t *testing.T) {
 func heard(t *testing.T, address string) func() string {
 	t.Helper()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return func() string {
 		t.Helper()
-		if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
 		buf := make([]byte, 4096)
 		n, err := conn.Read(buf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return string(buf[:n])
 	}
 }

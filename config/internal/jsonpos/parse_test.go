@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestParsePositions(t *testing.T) {
 	src := []byte("\xef\xbb\xbf{\n  \"a\": [1, \"é\\u00e9\\ud83d\\ude00\"],\n  \"é\": null, \"a\": {}\n}\n")
 	root, err := Parse(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []string
 	for _, m := range root.Members {
 		got = append(got, fmt.Sprintf("%s %d:%d %s %d:%d %q", m.Key, m.Line, m.Col, m.Value.Kind, m.Value.Line, m.Value.Col, m.Value.Text))
@@ -99,9 +99,7 @@ func TestParseFaults(t *testing.T) {
 
 func TestPlacesInLongText(t *testing.T) {
 	root, err := Parse([]byte(`["` + strings.Repeat("é", 1000) + `", 1,` + "\n" + strings.Repeat(" ", 1000) + "2, [],\r\n{}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []Position
 	for _, n := range root.Items {
 		got = append(got, n.Position)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestParseEnv(t *testing.T) {
@@ -41,9 +43,7 @@ func TestParseEnv(t *testing.T) {
 func TestSE1Expand(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"token": "from file\r\n\n", "large": strings.Repeat("x", maxIncludedFile+1)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	environment := func(vars map[string]string) func(string) (string, bool) {
 		return func(name string) (string, bool) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
@@ -378,9 +379,7 @@ func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 func New(tb testing.TB) *filestore.Store {
 	tb.Helper()
 	s, err := Open(NewDisk(), filestore.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	return s
 }
 

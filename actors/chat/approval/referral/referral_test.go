@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -59,9 +60,7 @@ func asks(t *testing.T) *journal.State {
 	turn.ID = "m"
 	turn.Requests = []journal.Request{{ID: "a", CallID: "c", N: 1, Digest: "d", Asker: "bob", Answer: journal.AnswerOpen, Explained: journal.Explained{FilesIn: "docs"}}}
 	s, err := journal.Replay(journal.Snapshot{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	s.AppendOpen(turn)
 	if n := len(s.OpenRequests()); n != 1 {
 		t.Fatalf("%d requests are open, want 1", n)

@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/spool"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // event is what the service of these tests delivers.
@@ -123,9 +124,7 @@ func TestIntakeSetsChatsAside(t *testing.T) {
 				x := newInlet(t, dir, redelivers)
 				x.refuse("1")
 				began := time.Now()
-				if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b", "1/c")); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, x.intake.Deliver(t.Context(), batch("1/a", "2/b", "1/c")))
 				if took := time.Since(began); took < 2*time.Second || took > 10*time.Second {
 					t.Errorf("a chat that refuses was set aside after %v", took)
 				}
@@ -215,18 +214,12 @@ func TestIntakeKeepsDamagedLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newInlet(t, dir, true)
 		x.refuse("1")
-		if err := x.intake.Deliver(t.Context(), batch("1/a")); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, x.intake.Deliver(t.Context(), batch("1/a")))
 		x.stop()
 		f, err := os.OpenFile(filepath.Join(dir, spool.File), os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		_, err = f.WriteString("00000000 {\n")
-		if err := errors.Join(err, f.Close()); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(err, f.Close()))
 		x.refuse()
 		x.start(dir, true)
 		retry.Wait(t.Context(), 2*time.Second)
@@ -245,9 +238,7 @@ func TestIntakeSurvivesAPanic(t *testing.T) {
 		x := newInlet(t, dir, true)
 		defer x.stop()
 		x.refuse("1")
-		if err := x.intake.Deliver(t.Context(), batch("1/a")); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, x.intake.Deliver(t.Context(), batch("1/a")))
 		first := true
 		x.host.Refuse(func(platform.Inbound) error {
 			if first {

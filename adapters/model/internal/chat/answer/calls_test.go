@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Calls that have one index and no ids are told apart by their names, once the input of the one before is whole. A name
@@ -29,9 +30,7 @@ func TestCallsWithOneIndexAndNoIDs(t *testing.T) {
 			p.Feed([]byte(data))
 		}
 		p.Feed([]byte(`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`))
-		if err := p.Close(true); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, p.Close(true))
 		var got []string
 		for _, e := range p.Events() {
 			if e.Kind == model.EventToolCall {
