@@ -316,9 +316,7 @@ func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 		if n := int(head.Meta.SourceRange.Count); n != len(compacted) || n == 0 || n > len(before) {
 			t.Fatalf("the summary stands for %d messages, the archive has %d", n, len(compacted))
 		}
-		if diff := cmp.Diff(before[:len(compacted)], compacted); diff != "" {
-			t.Errorf("the archive is not as the history was (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the archive is not as the history was", before[:len(compacted)], compacted)
 		t.Logf("slowest answer: idle %v, while a summary is made %v", idle, during)
 	})
 }

@@ -13,8 +13,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -168,9 +166,7 @@ func TestIO8Paced(t *testing.T) {
 				for i := range tc.replies {
 					want = append(want, fmt.Sprint("reply ", i))
 				}
-				if diff := cmp.Diff(want, x.shown(tc.chat)); diff != "" {
-					t.Errorf("shown (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "shown", want, x.shown(tc.chat))
 				if n := refusals(x); n != 0 {
 					t.Errorf("%d times 429", n)
 				}
@@ -418,9 +414,7 @@ func TestAdapterRestartGoesOn(t *testing.T) {
 					<-time.After(100 * time.Millisecond)
 					w.Wait()
 				}
-				if diff := cmp.Diff(tc.want, p.Texts(alice)); diff != "" {
-					t.Errorf("sent (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "sent", tc.want, p.Texts(alice))
 				w.Wait()
 				if n := w.Metric("sma_outbox_pending"); n != 0 {
 					t.Errorf("%v rows are owed", n)

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
@@ -112,9 +110,7 @@ func TestUserMemoryNeedsAChatOfOnePerson(t *testing.T) {
 		for _, req := range script.Requests() {
 			seen = append(seen, strings.Contains(req.System, "Alice likes tea."))
 		}
-		if diff := cmp.Diff([]bool{true, false, false, false}, seen); diff != "" {
-			t.Errorf("seen in private, in a group, by another, beside another (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "seen in private, in a group, by another, beside another", []bool{true, false, false, false}, seen)
 	})
 }
 

@@ -105,16 +105,12 @@ func (s *skilled) inForce() []string {
 
 func (s *skilled) wantInForce(want ...string) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, s.inForce()); diff != "" {
-		s.t.Errorf("skills in the system text of each request (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(s.t, "skills in the system text of each request", want, s.inForce())
 }
 
 func (s *skilled) wantBreaks(want ...string) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, s.breaks); diff != "" {
-		s.t.Errorf("counted causes (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(s.t, "counted causes", want, s.breaks)
 }
 
 func (s *skilled) say(words string) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
@@ -101,9 +100,7 @@ func compareGolden(t *testing.T, file, got string) {
 		return
 	}
 	want := stdtest.Read(t, file)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	stdtest.Diff(t, file, string(want), got)
 }
 
 func TestShow(t *testing.T) {

@@ -176,9 +176,7 @@ func TestEgressMode(t *testing.T) {
 			stdtest.Must(t, err)
 			a := loaded.Settings.Adapters
 			want := []string{tt.telegram, tt.web, tt.cli, tt.api}
-			if diff := cmp.Diff(want, []string{a.Telegram.Egress, a.Web.Egress, a.CLI.Egress, a.API.Egress}); diff != "" {
-				t.Errorf("egress of telegram, web, cli, api (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "egress of telegram, web, cli, api", want, []string{a.Telegram.Egress, a.Web.Egress, a.CLI.Egress, a.API.Egress})
 		})
 	}
 }

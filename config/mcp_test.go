@@ -49,9 +49,7 @@ func TestMCP(t *testing.T) {
 		t.Fatalf("servers (-want +got):\n%s", diff)
 	}
 	files, off, search := m.Servers[0], m.Servers[1], m.Servers[2]
-	if diff := cmp.Diff([]string{"server.js", "/data"}, files.Args); diff != "" {
-		t.Errorf("args (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "args", []string{"server.js", "/data"}, files.Args)
 	if files.Env["API_TOKEN"].Reveal() != "very-secret-token" || files.TimeoutS != 5 || !files.Network || files.Dir != dir ||
 		files.Read[0] != filepath.Join(dir, "docs") || files.Write[0] != "/data" || files.Shown != "node server.js ${ROOT:-/data}" || files.Off != "" {
 		t.Errorf("files = %+v", files)
@@ -118,9 +116,7 @@ func TestMCPFindings(t *testing.T) {
 			for _, f := range m.Findings {
 				got = append(got, f.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "findings", tt.want, got)
 			if len(m.Servers) != 1 || (m.Servers[0].Off != "") != tt.off {
 				t.Errorf("servers = %+v, want one that is off: %v", m.Servers, tt.off)
 			}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
@@ -24,9 +22,7 @@ func TestVoidRulesAreReported(t *testing.T) {
 	for _, f := range loaded.Findings {
 		got = append(got, f.Key)
 	}
-	if diff := cmp.Diff([]string{"permissions.exec.allow[1]"}, got); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "findings", []string{"permissions.exec.allow[1]"}, got)
 	blank := filepath.Join(t.TempDir(), "ship.json")
 	stdtest.Must(t, os.WriteFile(blank, []byte(`{"permissions": {"exec": {"allow": [" "]}}}`), 0o600))
 	_, err = Load(Options{Dir: filepath.Dir(blank), VoidRule: func(string) bool { return true }})

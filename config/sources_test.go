@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -71,9 +69,7 @@ func TestSE5FileModes(t *testing.T) {
 			for _, f := range loaded.Findings {
 				got = append(got, f.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "findings", tt.want, got)
 		})
 	}
 }

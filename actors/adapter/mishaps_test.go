@@ -53,9 +53,7 @@ func TestDraftOfARefusedAnswerIsNotShown(t *testing.T) {
 			t.Errorf("people see %q", got)
 		}
 		want := []any{messages.EgressFailed{ChatKey: oneChat, Row: row, Reason: string(platform.SendRefused)}}
-		if diff := cmp.Diff(want, s.chats.all()); diff != "" {
-			t.Errorf("the chat was told (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the chat was told", want, s.chats.all())
 	})
 }
 
@@ -124,9 +122,7 @@ func TestIO7OthersGoOn(t *testing.T) {
 				}
 				<-time.After(c.want)
 				synctest.Wait()
-				if diff := cmp.Diff([]string{"here"}, fake.Texts("telegram-chat-6")); diff != "" {
-					t.Errorf("the chat that was told nothing sees (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "the chat that was told nothing sees", []string{"here"}, fake.Texts("telegram-chat-6"))
 				<-time.After(50 * time.Minute)
 				if got := fake.Texts("telegram-chat-5"); len(got) > 0 {
 					t.Errorf("sent within the hour: %q", got)

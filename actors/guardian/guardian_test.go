@@ -153,9 +153,7 @@ func TestGuardianBacksOffAndGivesUp(t *testing.T) {
 		if diff := cmp.Diff(want, waits); diff != "" || len(waits) != guardian.Restarts {
 			t.Errorf("waits before restarts (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"child: simulated"}, w.given()); diff != "" {
-			t.Errorf("given up (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "given up", []string{"child: simulated"}, w.given())
 	})
 }
 
@@ -192,9 +190,7 @@ func TestGuardianWatchesItsChildren(t *testing.T) {
 		}
 		w.system.Root.Stop(lost)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"lost: " + guardian.ErrEnded.Error()}, w.given()); diff != "" {
-			t.Errorf("given up (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "given up", []string{"lost: " + guardian.ErrEnded.Error()}, w.given())
 		if again, ok := w.ask(t, guardian.Spawn{Name: "stopped", Props: newShaky().props()}).(guardian.Spawned); !ok || again.Err != nil {
 			t.Errorf("the name of a stopped child is not free: %+v", again)
 		}

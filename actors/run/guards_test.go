@@ -98,9 +98,7 @@ func TestRL7UnknownTool(t *testing.T) {
 		ran: 0, requests: 2, texts: []string{"The end."},
 		outcomes: []string{"lock output-error Model tried to call unavailable tool 'lock'. Available tools: look."},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tried{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got, cmp.AllowUnexported(tried{}))
 }
 
 // The third equal call in a row is not made and ends the run; so does the last step that a run may
@@ -202,9 +200,7 @@ func TestRL9ToolThatDoesNotEnd(t *testing.T) {
 		close(release)
 		w.Say(alice, "alice", "and now?")
 		<-time.After(time.Second)
-		if diff := cmp.Diff([]string{"It hangs.", "Still here."}, w.Platform.Texts(alice)); diff != "" {
-			t.Errorf("sent (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "sent", []string{"It hangs.", "Still here."}, w.Platform.Texts(alice))
 		got := outcomes(w.View(alice).Messages)
 		if len(got) != 1 || !strings.Contains(got[0], "could not be stopped") {
 			t.Errorf("the call came to %q", got)

@@ -139,12 +139,8 @@ func TestRL16OneRunFails(t *testing.T) {
 				w.Wait()
 				close(release)
 				w.Wait()
-				if diff := cmp.Diff([]string{tt.want, "Alice's answer."}, w.Platform.Texts(alice)); diff != "" {
-					t.Errorf("Alice reads (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff([]string{"Bob's answer."}, w.Platform.Texts(bob)); diff != "" {
-					t.Errorf("Bob reads (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "Alice reads", []string{tt.want, "Alice's answer."}, w.Platform.Texts(alice))
+				stdtest.Diff(t, "Bob reads", []string{"Bob's answer."}, w.Platform.Texts(bob))
 			})
 		})
 	}

@@ -179,9 +179,7 @@ func (s *scheduled) fires() []timetable.Fire {
 
 func (s *scheduled) is(key messages.ChatKey, want ...string) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, s.read(key)); diff != "" {
-		s.t.Errorf("%s (-want +got):\n%s", key, diff)
-	}
+	stdtest.Diff(s.t, string(key), want, s.read(key))
 }
 
 func TestTaskIsDoneAndTold(t *testing.T) {
@@ -199,9 +197,7 @@ func TestTaskIsDoneAndTold(t *testing.T) {
 			t.Errorf("too early: %q", got)
 		}
 		s.pass(2 * time.Second)
-		if diff := cmp.Diff([]string{"Tea is ready."}, s.Platform.Texts(alice)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "", []string{"Tea is ready."}, s.Platform.Texts(alice))
 		s.is(alice, "Tea is ready.") // the model knows it, too
 		s.pass(48 * time.Hour)
 		s.is(reader, "did Report at 2000-01-01 09:00 UTC", "did Report at 2000-01-02 09:00 UTC")
@@ -335,9 +331,7 @@ func TestTaskWaitsForABusyChat(t *testing.T) {
 		s.Say(alice, "alice", "long work")
 		s.pass(2 * time.Minute)
 		s.is(reader)
-		if diff := cmp.Diff([]string{"ping"}, s.Platform.Texts(alice)); diff != "" {
-			t.Errorf("a chat with an outbox hears it at once (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "a chat with an outbox hears it at once", []string{"ping"}, s.Platform.Texts(alice))
 		close(release)
 		s.pass(10 * time.Second)
 		s.is(reader, "at last", "ping")

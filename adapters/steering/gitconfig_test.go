@@ -45,9 +45,7 @@ func TestWithinFollowsSettings(t *testing.T) {
 					got = append(got, rel)
 				}
 			}
-			if diff := cmp.Diff(strings.Fields(x.want), got, cmp.Transformer("list", func(s []string) string { return strings.Join(s, " ") })); diff != "" {
-				t.Errorf("kept as it is (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "kept as it is", strings.Fields(x.want), got, cmp.Transformer("list", func(s []string) string { return strings.Join(s, " ") }))
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -125,9 +124,7 @@ func TestRequestsReadPlainly(t *testing.T) {
 		stdtest.Must(t, os.WriteFile(golden, []byte(out.String()), 0o600))
 	}
 	want := stdtest.Read(t, golden)
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", string(want), out.String())
 }
 
 // A text that cannot be written is an error: people are never asked with a gap in a sentence.

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
@@ -140,9 +138,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 		{"typing", command("typing", 1), []string{"typed"}},
 		{"refusals", command("wrong", 6), []string{"markup: 400", "empty: 400", "long: 400", "chat: 400", "message: 400", "file: 400"}},
 	} {
-		if diff := cmp.Diff(c.want, c.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		stdtest.Diff(t, c.name, c.want, c.got)
 	}
 	command("edit", 1)
 	api.Await(t, "the edit", func() bool { return api.Sent(7)[seen-1].Text == "second" })
@@ -156,9 +152,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 		b := api.Sent(7)[seen-1].Buttons
 		return len(b) == 1 && len(b[0]) == 2 && b[0][0] == "chosen y"
 	})
-	if diff := cmp.Diff([]string{"bye"}, command("quit", 1)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"bye"}, command("quit", 1))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

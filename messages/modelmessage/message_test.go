@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
@@ -39,9 +37,7 @@ func TestCodecKeeps(t *testing.T) {
 			stdtest.Must(t, json.Unmarshal([]byte(tt.in), &m))
 			got, err := m.MarshalJSON()
 			stdtest.Must(t, err)
-			if diff := cmp.Diff(tt.in, string(got)); diff != "" {
-				t.Errorf("written differently (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "written differently", tt.in, string(got))
 		})
 	}
 }

@@ -181,9 +181,7 @@ func TestCronTheNightsOfTheChange(t *testing.T) {
 			for _, at := range c.Upcoming(from, max(len(tt.want), 1)) {
 				got = append(got, at.Format(time.RFC3339))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", tt.want, got)
 		})
 	}
 }

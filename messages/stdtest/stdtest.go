@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Must ends the test if there is an error. Tests of [testing] and of rapid may call it.
@@ -16,6 +18,18 @@ func Must(t interface {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Diff fails the test if two values differ, and says what they are and how they differ.
+func Diff(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, what string, want, got any, opts ...cmp.Option,
+) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 

@@ -1,10 +1,14 @@
 package stdtest_test
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -35,5 +39,27 @@ func TestWrittenIsRead(t *testing.T) {
 		if got := string(stdtest.Read(t, path)); got != want {
 			t.Errorf("read %q, want %q", got, want)
 		}
+	}
+}
+
+// failed keeps what a test failed with.
+type failed struct{ with []string }
+
+func (*failed) Helper() {}
+
+func (f *failed) Errorf(format string, args ...any) {
+	f.with = append(f.with, fmt.Sprintf(format, args...))
+}
+
+func TestDiff(t *testing.T) {
+	var f failed
+	stdtest.Diff(&f, "same", []int{1}, []int{1})
+	stdtest.Diff(&f, "same with an option", []int(nil), []int{}, cmpopts.EquateEmpty())
+	if f.with != nil {
+		t.Errorf("equal values failed with %q", f.with)
+	}
+	stdtest.Diff(&f, "numbers", 1, 2)
+	if len(f.with) != 1 || !strings.HasPrefix(f.with[0], "numbers (-want +got):\n") || !strings.Contains(f.with[0], "2") {
+		t.Errorf("different values failed with %q", f.with)
 	}
 }

@@ -119,9 +119,7 @@ func TestRunsAfterACrash(t *testing.T) {
 		stdtest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		again, _, stop := open(t, dir, 10)
 		again.AddRun("a", entry(3))
-		if diff := cmp.Diff([]runlog.Entry{entry(1), entry(3)}, runs(t, again, "a")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, []runlog.Entry{entry(1), entry(3)}, runs(t, again, "a"))
 		stop()
 	}
 }

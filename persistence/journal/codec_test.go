@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -115,9 +113,7 @@ func TestEveryFieldOfEveryFactSurvives(t *testing.T) {
 			}
 			got, err := ParseRecord(line)
 			stdtest.Must(t, err)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("round trip (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "round trip", want, got)
 			if again := AppendRecord(nil, got); !bytes.Equal(line, again) {
 				t.Errorf("bytes changed:\n%s\n%s", line, again)
 			}
@@ -199,9 +195,7 @@ func TestLedgerEntryRoundTrip(t *testing.T) {
 	}
 	got, err := ParseLedgerEntry(AppendLedgerEntry(nil, want))
 	stdtest.Must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("round trip (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "round trip", want, got)
 }
 
 func FuzzParseRecord(f *testing.F) {

@@ -46,14 +46,10 @@ func TestContextFormat(t *testing.T) {
 		"v": 1.0, "contextId": c.ID, "status": "archived", "reason": "why", "createdAt": 100.0, "updatedAt": 300.0, "archivedAt": 900.0,
 		"archiveReason": "new", "checkpoint": "a", "summary": "what was before",
 	}
-	if diff := cmp.Diff(want, members); diff != "" {
-		t.Errorf("members (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "members", want, members)
 	var again journal.Context
 	stdtest.Must(t, json.Unmarshal(raw, &again))
-	if diff := cmp.Diff(c, again, cmp.Transformer("message", func(m uimessage.Message) string { return string(uimessage.AppendJSON(nil, m)) })); diff != "" {
-		t.Errorf("read back (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "read back", c, again, cmp.Transformer("message", func(m uimessage.Message) string { return string(uimessage.AppendJSON(nil, m)) }))
 	item := c.Item(50)
 	if utf8.RuneCountInString(item.SearchText) != 50 || !strings.HasSuffix(item.SearchText, "answer") || item.SummaryPreview != "what was before" || item.MessageCount != 3 {
 		t.Errorf("item %+v", item)

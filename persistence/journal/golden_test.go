@@ -250,9 +250,7 @@ func TestGoldenFolders(t *testing.T) {
 				stdtest.Must(t, os.WriteFile(want, []byte(got), 0o600))
 			}
 			text := stdtest.Read(t, want)
-			if diff := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("state (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "state", strings.Split(string(text), "\n"), strings.Split(got, "\n"))
 			if again := load(t, copied); again != got {
 				t.Errorf("a second load differs:\n%s", cmp.Diff(got, again))
 			}

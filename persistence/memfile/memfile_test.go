@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -54,9 +52,7 @@ func TestAddMemory(t *testing.T) {
 	state := t.TempDir()
 	s := open(t, state)
 	project, ana, chat := memories.Place{}, memories.Place{User: "telegram-7"}, memories.Place{Chat: "cli-chat-a"}
-	if diff := cmp.Diff([]string{"", "", ""}, read3(t, s, project, ana, chat)); diff != "" {
-		t.Errorf("at first (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "at first", []string{"", "", ""}, read3(t, s, project, ana, chat))
 	if entries, _ := os.ReadDir(state); len(entries) > 0 {
 		t.Errorf("reading made %v", entries)
 	}
@@ -69,9 +65,7 @@ func TestAddMemory(t *testing.T) {
 		t.Errorf("the same again = %d, %v; want 0", n, err)
 	}
 	const want = "- 2026-07-01 likes tea [u:a:1]\n"
-	if diff := cmp.Diff([]string{want, want, want}, read3(t, s, project, ana, chat)); diff != "" {
-		t.Errorf("memories (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "memories", []string{want, want, want}, read3(t, s, project, ana, chat))
 	for _, file := range []string{"memory/project.md", "memory/users/telegram-7.md", "chat/cli-chat-a/memory/Primary.md"} {
 		if info, err := os.Stat(filepath.Join(state, file)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v; want a file of mode 0600", file, info, err)
@@ -86,9 +80,7 @@ func TestWhatPeopleWroteStays(t *testing.T) {
 	if _, err := s.AddMemory(t.Context(), memories.Place{}, fact("likes tea"), fact("has a cat")); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{was + "\n- 2026-07-01 has a cat\n"}, read3(t, s, memories.Place{})); diff != "" {
-		t.Errorf("memory (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "memory", []string{was + "\n- 2026-07-01 has a cat\n"}, read3(t, s, memories.Place{}))
 }
 
 // What a person saved in another encoding is not replaced by what can be read of it.

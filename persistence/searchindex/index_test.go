@@ -169,9 +169,7 @@ func ids(hits []searchindex.Hit) []string {
 
 func (w *world) want(key messages.ChatKey, text string, want ...string) {
 	w.t.Helper()
-	if diff := cmp.Diff(append([]string{}, want...), ids(w.search(key, text))); diff != "" {
-		w.t.Errorf("search %q in %s (-want +got):\n%s", text, key, diff)
-	}
+	stdtest.Diff(w.t, fmt.Sprintf("search %q in %s", text, key), append([]string{}, want...), ids(w.search(key, text)))
 }
 
 func TestSearch(t *testing.T) {
@@ -205,9 +203,7 @@ func TestSearch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(append([]string{}, tt.want...), ids(w.search(key, tt.query))); diff != "" {
-				t.Errorf("search %q (-want +got):\n%s", tt.query, diff)
-			}
+			stdtest.Diff(t, fmt.Sprintf("search %q", tt.query), append([]string{}, tt.want...), ids(w.search(key, tt.query)))
 		})
 	}
 	if hit := w.search(key, "天气")[0]; hit.Excerpt.Text != "上海明天的天气怎么样？" || hit.Place == "" || hit.Score <= 0 || hit.ChatKey != key {

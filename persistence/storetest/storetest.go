@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -113,9 +112,7 @@ func load(t *testing.T, c persistence.Chat) journal.Snapshot {
 // same compares what is stored; nil and empty are the same.
 func same(t *testing.T, what string, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	stdtest.Diff(t, what, want, got, cmpopts.EquateEmpty())
 }
 
 // wantError checks an error of a store: its cause, and whether it says that

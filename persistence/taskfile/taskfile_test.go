@@ -84,9 +84,7 @@ func TestParseTask(t *testing.T) {
 		ID: "report", Title: "Morning report", When: time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), ChatKey: "telegram-chat--100",
 		Status: timetable.Active, CatchUp: timetable.CatchUpSkip, Body: "Sum up.",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got)
 }
 
 func FuzzParse(f *testing.F) {
@@ -314,9 +312,7 @@ func TestLogLeavesBehindWhatIsOld(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"seen yearly", chat, waits, telling, yearly, first, byHand, young, recently}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"seen yearly", chat, waits, telling, yearly, first, byHand, young, recently}, got)
 }
 
 // A log that is open for days is cleaned up, too.
@@ -405,7 +401,5 @@ func TestChatsOfTasksExist(t *testing.T) {
 	stdtest.Must(t, errors.Join(l.AddFires(t.Context(), fires...), l.Close(), os.MkdirAll(filepath.Join(state, "chat", "task-a-20260101+t000100+z"), 0o700)))
 	got, err := l.Chats(t.Context(), "telegram-chat-1")
 	stdtest.Must(t, err)
-	if diff := cmp.Diff([]messages.ChatKey{timetable.FireChat(fires[2].ID), timetable.FireChat(fires[4].ID)}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []messages.ChatKey{timetable.FireChat(fires[2].ID), timetable.FireChat(fires[4].ID)}, got)
 }

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
@@ -44,16 +42,12 @@ func TestVectorsAreKept(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a cache that nobody uses made a file")
 	}
-	if diff := cmp.Diff([][]float32{nil, nil}, c.must(t, "m", "a secret plan", "b")); diff != "" {
-		t.Errorf("at first (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "at first", [][]float32{nil, nil}, c.must(t, "m", "a secret plan", "b"))
 	keep(t, c, "m", []string{"a secret plan", "b"}, []float32{1, -2.5}, []float32{0, 3})
 	keep(t, c, "other", []string{"b"}, []float32{9})
 	keep(t, c, "m", []string{"b"}, []float32{0, 4})
 	for range 2 {
-		if diff := cmp.Diff([][]float32{{0, 4}, nil, {1, -2.5}}, c.must(t, "m", "b", "c", "a secret plan")); diff != "" {
-			t.Errorf("vectors (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "vectors", [][]float32{{0, 4}, nil, {1, -2.5}}, c.must(t, "m", "b", "c", "a secret plan"))
 		stdtest.Must(t, c.Close())
 		c = open(t, file, 0)
 	}
@@ -99,7 +93,5 @@ func TestCacheCanBeLost(t *testing.T) {
 	stdtest.Must(t, os.WriteFile(file, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	c := open(t, file, 0)
 	keep(t, c, "m", []string{"a"}, []float32{1})
-	if diff := cmp.Diff([][]float32{{1}}, c.must(t, "m", "a")); diff != "" {
-		t.Errorf("vectors (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "vectors", [][]float32{{1}}, c.must(t, "m", "a"))
 }

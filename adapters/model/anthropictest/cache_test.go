@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
@@ -132,9 +130,7 @@ func TestCache(t *testing.T) {
 				want := modeltest.Accounting{
 					InputTokens: positions[len(positions)-1].tokens, CacheRead: tokens(s.read), CacheWrite: tokens(s.read+s.write) - tokens(s.read),
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("request %d (-want +got):\n%s", i+1, diff)
-				}
+				stdtest.Diff(t, fmt.Sprintf("request %d", i+1), want, got)
 			}
 		})
 	}

@@ -156,21 +156,15 @@ func TestStream(t *testing.T) {
 	if diff := cmp.Diff(want, r.content); diff != "" || signature == "" {
 		t.Errorf("content (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"message_start", "content_block_start", "ping"}, r.events[:3]); diff != "" {
-		t.Errorf("first events (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"content_block_stop", "message_delta", "message_stop"}, r.events[len(r.events)-3:]); diff != "" {
-		t.Errorf("last events (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "first events", []string{"message_start", "content_block_start", "ping"}, r.events[:3])
+	stdtest.Diff(t, "last events", []string{"content_block_stop", "message_delta", "message_stop"}, r.events[len(r.events)-3:])
 	if r.delta["stop_reason"] != "tool_use" || r.usage[1]["output_tokens"] != 7.0 || r.usage[0]["input_tokens"] != 6.0 || r.usage[1]["input_tokens"] != 6.0 {
 		t.Errorf("delta %v, usage %v", r.delta, r.usage)
 	}
 	if got := r.header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") || r.header.Get("Request-Id") == "" {
 		t.Errorf("header %v", r.header)
 	}
-	if diff := cmp.Diff([]modeltest.Accounting{{InputTokens: 6, Output: 7}}, s.Calls()); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "calls", []modeltest.Accounting{{InputTokens: 6, Output: 7}}, s.Calls())
 	if len(s.Bodies()) != 1 || string(s.Bodies()[0]) != question || s.Faults() != nil {
 		t.Errorf("bodies %q, faults %v", s.Bodies(), s.Faults())
 	}
@@ -194,9 +188,7 @@ func TestStopReasons(t *testing.T) {
 			if _, refused := r.delta["stop_details"]; r.delta["stop_reason"] != tt.want || refused != (tt.want == "refusal") {
 				t.Errorf("got %v, want %s", r.delta, tt.want)
 			}
-			if diff := cmp.Diff([]string{"message_start", "message_delta", "message_stop"}, r.events); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "events", []string{"message_start", "message_delta", "message_stop"}, r.events)
 		})
 	}
 }
@@ -219,9 +211,7 @@ func TestServerGivesTheRequest(t *testing.T) {
 		"ToolChoice":"tool:look","MaxOutputTokens":4096,"ID":"","Model":"","Effort":"","Memo":null}`
 	got, err := json.Marshal(b.request())
 	stdtest.Must(t, err)
-	if diff := cmp.Diff(values(t, want), values(t, string(got))); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "request", values(t, want), values(t, string(got)))
 }
 
 func values(t *testing.T, text string) (v any) {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
@@ -52,9 +50,7 @@ func TestThinkingIsSigned(t *testing.T) {
 	if len(r.content) != 3 || r.content[0]["thinking"] != "hm" || r.usage[1]["output_tokens_details"] == nil {
 		t.Fatalf("content %v, usage %v", r.content, r.usage)
 	}
-	if diff := cmp.Diff(map[string]any{"type": "redacted_thinking", "data": "secret"}, r.content[1]); diff != "" {
-		t.Errorf("redacted thinking (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "redacted thinking", map[string]any{"type": "redacted_thinking", "data": "secret"}, r.content[1])
 	sent := r.assistant(t)
 	behind, err := json.Marshal(append([]map[string]any{{"type": "text", "text": "I"}}, r.content...))
 	stdtest.Must(t, err)

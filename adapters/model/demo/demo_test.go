@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -193,9 +194,7 @@ func TestToolMode(t *testing.T) {
 	for _, c := range tool.calls {
 		names = append(names, c.ToolName)
 	}
-	if diff := cmp.Diff([]string{"time_now", "chat_send"}, names); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "calls", []string{"time_now", "chat_send"}, names)
 }
 
 // TestDeterministic sends the same request twice, and expects a label in the answer.
@@ -267,8 +266,6 @@ func TestSplit(t *testing.T) {
 		{"a🚀 b", []string{"a🚀 ", "b"}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, split(tt.in)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", tt.in, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("%q", tt.in), tt.want, split(tt.in))
 	}
 }

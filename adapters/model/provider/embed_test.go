@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
@@ -36,12 +34,8 @@ func TestEmbed(t *testing.T) {
 	stdtest.Must(t, err)
 	want, err := meanings.Embed(t.Context(), model.Payer{}, texts)
 	stdtest.Must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("vectors (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(texts, meanings.Calls()[0]); diff != "" {
-		t.Errorf("texts as the provider got them (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "vectors", want, got)
+	stdtest.Diff(t, "texts as the provider got them", texts, meanings.Calls()[0])
 	if faults := s.Faults(); len(faults) > 0 {
 		t.Errorf("a strict provider refuses it: %v", faults)
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -157,16 +155,12 @@ func TestAccounting(t *testing.T) {
 	for i, step := range steps {
 		got := post(t, s, step.body)
 		step.want.Output, step.want.Body = 3, i
-		if diff := cmp.Diff(step.want, s.Calls()[i]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", step.name, diff)
-		}
+		stdtest.Diff(t, step.name, step.want, s.Calls()[i])
 		want := map[string]any{
 			"input_tokens": float64(step.want.InputTokens), "input_tokens_details": map[string]any{"cached_tokens": float64(step.want.CacheRead)},
 			"output_tokens": 3.0, "output_tokens_details": map[string]any{"reasoning_tokens": 2.0}, "total_tokens": float64(step.want.InputTokens + 3),
 		}
-		if diff := cmp.Diff(want, got.response(t).Usage); diff != "" {
-			t.Errorf("%s: usage (-want +got):\n%s", step.name, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("%s: usage", step.name), want, got.response(t).Usage)
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
@@ -179,9 +177,7 @@ func TestServerStreams(t *testing.T) {
 			if got.err != nil || got.status != http.StatusOK || got.header.Get("X-Ratelimit-Remaining-Requests") != "999" {
 				t.Fatalf("%+v", got)
 			}
-			if diff := cmp.Diff(tt.want, got.kinds()); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "events", tt.want, got.kinds())
 			last, err := json.Marshal(got.events[len(got.events)-1])
 			if err != nil || !strings.Contains(string(last), tt.detail) {
 				t.Errorf("no %s in %s", tt.detail, last)
@@ -301,9 +297,7 @@ func TestServerGivesTheRequest(t *testing.T) {
 		{Role: "assistant", Parts: []modelmessage.Part{modelmessage.Text{Text: "no"}}},
 		{Role: "user", Parts: []modelmessage.Part{modelmessage.Text{Text: "again"}}},
 	}
-	if diff := cmp.Diff(want, req.Messages); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "messages", want, req.Messages)
 }
 
 func TestServerTakesDeveloperAsSystem(t *testing.T) {

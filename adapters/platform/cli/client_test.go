@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -26,9 +24,7 @@ func TestClient(t *testing.T) {
 	if turn, _, err := c.Send(ctx, "a/b", "m1", "hi"); err != nil || turn != "m1" {
 		t.Errorf("Send: %q, %v", turn, err)
 	}
-	if diff := cmp.Diff(sent{"a/b", "m1", "hi", "respond-async"}, <-h.sent); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "sent", sent{"a/b", "m1", "hi", "respond-async"}, <-h.sent)
 	var pieces []string
 	answer, err := c.Ask(ctx, "main", "", "hi", func(s string) { pieces = append(pieces, s) })
 	if err != nil || textOf(answer) != "Hello you" || answer.ID != "a1" || strings.Join(pieces, "|") != "Hello |you" {
@@ -126,9 +122,7 @@ func TestWatch(t *testing.T) {
 	if len(got) != 5 || got[0].Kind != "view" || got[1].Turns[0].ID != "u2" || got[3].Event.Name != "tool_summary" || got[3].Event.Step != 1 {
 		t.Fatalf("got %+v", got)
 	}
-	if diff := cmp.Diff(chunks{uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"}}, got[2].Chunks); diff != "" {
-		t.Errorf("chunks (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "chunks", chunks{uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"}}, got[2].Chunks)
 	if !got[4].Last || got[4].Result != "done" || got[4].Settled[0] != "u2" {
 		t.Errorf("end: got %+v", got[4])
 	}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
@@ -51,9 +49,7 @@ func TestCardIsRead(t *testing.T) {
 		"other types": {`{"title":"T","elements":[[{"tag":"button","text":{"content":"x"}},{"tag":"text","text":"y"}]]}`, "[card T]\ny"},
 	} {
 		in := cardEvent(t, x.content)
-		if diff := cmp.Diff([]uimessage.Part{uimessage.Text{Text: x.want}}, in.Parts); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, []uimessage.Part{uimessage.Text{Text: x.want}}, in.Parts)
 		if !in.Forwarded || in.Text != "" || in.Kind != platform.KindMessage {
 			t.Errorf("%s is taken for the sender's words: %+v", name, in)
 		}

@@ -127,9 +127,7 @@ func testIn(t *testing.T, h Harness) {
 			t.Errorf("incomplete: %+v", in)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "messages", want, got)
 	if len(ids) != 5 || len(requests) != 5 {
 		t.Errorf("ids are not unique: %v %v", ids, requests)
 	}
@@ -148,9 +146,7 @@ func testUnavailable(t *testing.T, h Harness) {
 	for _, in := range host.AwaitAccepted(t, 2) {
 		got = append(got, in.MessageID)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "messages", want, got)
 }
 
 func testRepeat(t *testing.T, h Harness) {

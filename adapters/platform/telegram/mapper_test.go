@@ -45,9 +45,7 @@ func TestMapsAMessage(t *testing.T) {
 		Chat:   platform.ChatInfo{ID: "-1001", Type: "supergroup", Title: "Team"},
 		Sender: platform.Person{ID: "7", Name: "Ann Lee"}, MessageID: "5", ReplyTo: "3", Time: time.Unix(1700000000, 0).UTC(), Text: "hi", Order: 5,
 	}
-	if diff := cmp.Diff(want, got.in, cmpopts.IgnoreFields(platform.Inbound{}, "RequestID")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got.in, cmpopts.IgnoreFields(platform.Inbound{}, "RequestID"))
 	if len(got.in.RequestID) != 12 {
 		t.Errorf("request id %q", got.in.RequestID)
 	}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
@@ -91,9 +89,7 @@ func TestRichOnTheWire(t *testing.T) {
 			for name := range calls[0].Params {
 				got[name] = calls[0].Params.Text(name)
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("parameters (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "parameters", c.want, got)
 		})
 	}
 }
@@ -174,9 +170,7 @@ func TestRichEdits(t *testing.T) {
 			for range 2 { // the second is unchanged, which is not an error
 				stdtest.Must(t, b.bot.Edit(t.Context(), to, id, part))
 			}
-			if diff := cmp.Diff(c.want, b.texts()[1:]); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", c.want, b.texts()[1:])
 			sent := b.api.Sent(private)
 			if len(sent) != 1 || sent[0].Text != "b" || sent[0].Rich != c.rich {
 				t.Errorf("shown %+v", sent)

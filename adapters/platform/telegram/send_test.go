@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
@@ -56,9 +55,7 @@ func TestSendOnTheWire(t *testing.T) {
 				got[name] = params.Text(name)
 			}
 			c.want["link_preview_options"] = `{"is_disabled":true}`
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("parameters (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "parameters", c.want, got)
 		})
 	}
 }
@@ -182,9 +179,7 @@ func TestAttachments(t *testing.T) {
 		methods = append(methods, c.Method)
 	}
 	want := []string{"sendMessage", "sendDocument", "sendDocument", "sendPhoto", "sendMessage", "sendVoice"}
-	if diff := cmp.Diff(want, methods); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "calls", want, methods)
 	doc := b.api.Calls("sendDocument")
 	if p := doc[1].Params; p.Text("document") != "content" || p.Text("file_name") != "report.txt" || p.Text("caption") != "the report" || p.Text("message_thread_id") != "5" {
 		t.Errorf("document %v", p)
@@ -225,9 +220,7 @@ func TestAttachmentTroubles(t *testing.T) {
 			}
 			got := *e
 			got.Err = nil
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", c.want, got)
 		})
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
@@ -70,9 +68,7 @@ func TestPicturesThatAreNone(t *testing.T) {
 					t.Errorf("%s %v", call.Method, p.Text("caption"))
 				}
 			}
-			if diff := cmp.Diff(c.methods, methods); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "calls", c.methods, methods)
 		})
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
@@ -195,9 +193,7 @@ func TestWebhookIsSet(t *testing.T) {
 		for _, s := range host.States() {
 			notes = append(notes, s.Note)
 		}
-		if diff := cmp.Diff([]string{"the server cannot be reached", "the server refuses the webhook: Bad Request: bad webhook", ""}, notes); diff != "" {
-			t.Errorf("states (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "states", []string{"the server cannot be reached", "the server refuses the webhook: Bad Request: bad webhook", ""}, notes)
 	})
 	t.Run("token refused", func(t *testing.T) {
 		var lc net.ListenConfig
@@ -230,9 +226,7 @@ func TestWebhookWhileAChatTakesNothing(t *testing.T) {
 		t.Fatalf("%d are taken", n)
 	}
 	host.Refuse(nil)
-	if diff := cmp.Diff([]string{"one", "two"}, texts(host.AwaitAccepted(t, 2))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"one", "two"}, texts(host.AwaitAccepted(t, 2)))
 }
 
 func TestWebhookOptions(t *testing.T) {

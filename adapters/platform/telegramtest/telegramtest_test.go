@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -146,7 +144,5 @@ func TestAPIHandsOutWhatWasAskedFor(t *testing.T) {
 	}
 	api.Redeliver(1001)
 	got = append(got, ids(`{"limit":9,"allowed_updates":["message"]}`), ids(`{"limit":9,"offset":1003,"allowed_updates":["message"]}`))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got)
 }

@@ -130,9 +130,7 @@ func TestRegenerateAndEdit(t *testing.T) {
 	if in.TurnID != "u1" || in.IngressID == "u1" || in.Text != "new words" || !strings.Contains(body, "You said: new words") {
 		t.Errorf("edit: got turn %q ingress %q text %q", in.TurnID, in.IngressID, in.Text)
 	}
-	if diff := cmp.Diff([]string{"a1", ""}, s.live.Rewound); diff != "" {
-		t.Errorf("rewinds (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "rewinds", []string{"a1", ""}, s.live.Rewound)
 	view := readAll(t, s.do(t, "GET", "/api/chat/c1", ""))
 	if strings.Contains(view, "u2") || !strings.Contains(view, "new words") {
 		t.Errorf("history after the edit: %s", view)
@@ -321,9 +319,7 @@ func TestHistoryViewStopInfo(t *testing.T) {
 
 	var list []uimessage.Message
 	stdtest.Must(t, json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))), &list))
-	if diff := cmp.Diff([]string{"u1", "a1", "u2", "u3"}, idsOf(list)); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "history", []string{"u1", "a1", "u2", "u3"}, idsOf(list))
 	var view struct {
 		Messages, Waiting []uimessage.Message
 		Running           bool
@@ -337,9 +333,7 @@ func TestHistoryViewStopInfo(t *testing.T) {
 			t.Errorf("stop: got %d", got.StatusCode)
 		}
 	}
-	if diff := cmp.Diff([]bool{false, true}, s.live.Stops); diff != "" {
-		t.Errorf("stops (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "stops", []bool{false, true}, s.live.Stops)
 	if got := readAll(t, s.do(t, "GET", "/api/info", "")); !strings.Contains(got, `"demo":true`) || !strings.Contains(got, "show streaming") {
 		t.Errorf("info: %s", got)
 	}

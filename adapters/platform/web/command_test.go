@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -27,9 +25,7 @@ func TestCommandIsAnsweredByTheHost(t *testing.T) {
 	in := s.live.Next(t)
 	want := platform.Inbound{Kind: platform.KindCommand, Command: platform.Command{Name: "status", Args: "now"}, IngressID: "u1", Text: "/status"}
 	got := platform.Inbound{Kind: in.Kind, Command: in.Command, IngressID: in.IngressID, Text: in.Text}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("inbound (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "inbound", want, got)
 	if res := s.do(t, "GET", "/api/chat/c1", ""); res.StatusCode != 404 {
 		t.Errorf("the history answers %d, want that there is none", res.StatusCode)
 	}

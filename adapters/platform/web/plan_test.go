@@ -168,9 +168,7 @@ func TestWordsOf(t *testing.T) {
 			if refusal != nil && refusal.Code != tt.code || refusal == nil && tt.code != "" {
 				t.Fatalf("got refusal %+v, want %q", refusal, tt.code)
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(request.Words{})); diff != "" {
-				t.Errorf("words (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "words", tt.want, got, cmp.AllowUnexported(request.Words{}))
 		})
 	}
 }

@@ -51,9 +51,7 @@ func Environment(t *testing.T, s sandbox.Sandbox) {
 	want := slices.Sorted(slices.Values(append(slices.Clone(w.env), "PWD="+w.work)))
 	got := try(t, s, w.shell(""), probe.Tries{})
 	slices.Sort(got.Env)
-	if diff := cmp.Diff(want, got.Env); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "environment", want, got.Env)
 	if len(got.Files) > 0 {
 		t.Errorf("open files of the host: %q", got.Files)
 	}

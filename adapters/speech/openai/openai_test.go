@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/openai"
@@ -52,9 +50,7 @@ func TestTranscribe(t *testing.T) {
 	data, err := os.ReadFile(file)
 	stdtest.Must(t, err)
 	want := []speechtest.Heard{{Model: "whisper-1", Language: "zh", File: "audio.ogg", Audio: data}}
-	if diff := cmp.Diff(want, s.Heard()); diff != "" {
-		t.Errorf("heard (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "heard", want, s.Heard())
 }
 
 // Every fault of a service gives one of a few reasons; temporary ones are retried, and no error
@@ -161,9 +157,7 @@ func TestSynthesize(t *testing.T) {
 	}
 	call := speechtest.Spoken{Model: "tts-1", Voice: "alloy", Format: "opus", Input: "hello"}
 	want := []speechtest.Spoken{call, call, call, {Model: "tts-1", Voice: "nova", Format: "opus", Input: "hi"}}
-	if diff := cmp.Diff(want, s.Spoken()); diff != "" {
-		t.Errorf("spoken (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "spoken", want, s.Spoken())
 	s.Fail(speechtest.Fault{Body: strings.Repeat("\x00", 33<<20)})
 	if _, err := sy.Synthesize(t.Context(), speech.Words{Text: "x"}); speech.ReasonOf(err) != speech.ReasonUnreadable {
 		t.Errorf("a recording without end: %v", err)

@@ -95,9 +95,7 @@ func TestSendGivesEverythingToTheOutbox(t *testing.T) {
 		{Path: filepath.Join(dir, "own", "sub", "a.ogg"), Kind: "voice"},
 		{FileID: "F1", Kind: "photo"},
 	}}}}
-	if diff := cmp.Diff(want, egress.Sent()); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "sent", want, egress.Sent())
 	if !a.Delivered || a.Parts != 1 || r.Final || r.Summary != "**done**" {
 		t.Errorf("result = %s, final %v, summary %q", r.Output, r.Final, r.Summary)
 	}
@@ -310,9 +308,7 @@ func TestContactSends(t *testing.T) {
 			if !errors.Is(err, tt.wantErr) {
 				t.Fatalf("err = %v, want %v", err, tt.wantErr)
 			}
-			if diff := cmp.Diff(tt.want, egress.Sent()); diff != "" {
-				t.Errorf("sent (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "sent", tt.want, egress.Sent())
 		})
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -172,9 +170,7 @@ func TestRead(t *testing.T) {
 			"text": "1\t" + strings.Repeat("字", 333) + " … [cut: 1701 more bytes in this line]\n2\tend\n",
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, p.must(t, files.ReadName, tt.in)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, tt.want, p.must(t, files.ReadName, tt.in))
 	}
 	for name, want := range map[string]string{
 		"picture": "image/png, 10 bytes", "gone": "there is no file gone", "dir": "is a folder", "a.txt/b": "is not a folder", "gone/b": "there is no file",
@@ -349,9 +345,7 @@ func TestListAndSearch(t *testing.T) {
 		".git/ <nil> <nil> true", ".ship/ <nil> <nil> <nil>", "Agent.md 10 <nil> <nil>", "a/ <nil> <nil> <nil>", "link <nil> link <nil>",
 		"node_modules/ <nil> <nil> <nil>", "ship.json 14 <nil> true", "z.txt 6506 <nil> <nil>",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "entries", want, got)
 	out = p.must(t, files.ListName, in{"path": "a", "depth": 3})
 	if raw, _ := json.Marshal(out["entries"]); string(raw) != `[{"closed":true,"path":"a/.env","size":10},{"path":"a/b/"},{"path":"a/b/c.txt","size":22},{"path":"a/x.bin","size":7}]` {
 		t.Errorf("entries of a: %s", raw)
@@ -375,9 +369,7 @@ func TestListAndSearch(t *testing.T) {
 				t.Errorf("%s: a match of %d bytes", name, len(text))
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, tt.want, got)
 	}
 	for name, members := range map[string]in{
 		"a bad pattern": {"query": "(", "regexp": true}, "a pattern that takes hours": {"query": strings.Repeat("(?:n?){1000}", 40), "regexp": true}, "a secret": {"query": "KEY", "path": "a/.env"}, "no file": {"query": "x", "path": "gone"}, "outside": {"query": "x", "path": ".."},

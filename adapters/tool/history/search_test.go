@@ -77,9 +77,7 @@ func TestSearch(t *testing.T) {
 			if !errors.Is(err, tt.wantErr) {
 				t.Fatalf("error = %v, want %v", err, tt.wantErr)
 			}
-			if diff := cmp.Diff(tt.want, string(r.Output)); diff != "" {
-				t.Errorf("output (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "output", tt.want, string(r.Output))
 			if diff := cmp.Diff(tt.asked, s.asked); diff != "" || tt.asked.Text != "" && s.key != "web-chat-a" {
 				t.Errorf("asked in %s (-want +got):\n%s", s.key, diff)
 			}

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
@@ -208,9 +206,7 @@ func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
 	w.box.fail(errors.New("no processes left"))
 	w.open()
 	w.apply(s)
-	if diff := cmp.Diff([]string{"s:echo"}, w.offered()); diff != "" {
-		t.Errorf("offered (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered", []string{"s:echo"}, w.offered())
 	w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
 	if _, err := w.call("s:echo", `{}`); !errors.Is(err, ErrDown) || !strings.Contains(err.Error(), "no processes left") {
 		t.Errorf("error = %v, want %v with the reason", err, ErrDown)
@@ -258,12 +254,8 @@ func TestSU2Program(t *testing.T) {
 	spec := w.box.last()
 	home := filepath.Join(w.o.State, "home", "s")
 	wantEnv := []string{"PATH=" + w.o.Path, "HOME=" + home, s.Env[0], "TOKEN=topsecret-token"}
-	if diff := cmp.Diff(wantEnv, spec.Env); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([][]string{{"/project/data"}, {home}}, [][]string{spec.Writable, spec.Own}); diff != "" {
-		t.Errorf("writable, and its own (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "environment", wantEnv, spec.Env)
+	stdtest.Diff(t, "writable, and its own", [][]string{{"/project/data"}, {home}}, [][]string{spec.Writable, spec.Own})
 	if spec.Dir != home || spec.Network || !slices.Equal(spec.Hidden, w.o.Hidden) || spec.Limits.Memory == 0 || spec.Limits.Processes == 0 {
 		t.Errorf("spec = %+v", spec)
 	}

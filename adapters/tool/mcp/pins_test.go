@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -100,9 +98,7 @@ func TestPI8Restart(t *testing.T) {
 	w.open()
 	w.apply(s)
 	w.up("s")
-	if diff := cmp.Diff([]string{"s:echo"}, w.offered()); diff != "" {
-		t.Errorf("offered after a start (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered after a start", []string{"s:echo"}, w.offered())
 	hash := ""
 	for _, st := range w.status("s").Tools {
 		if st.Name == "work" {
@@ -121,9 +117,7 @@ func TestPI8Restart(t *testing.T) {
 	w.close(w.m)
 	w.open()
 	w.apply(s)
-	if diff := cmp.Diff([]string{"s:echo", "s:work"}, w.offered()); diff != "" {
-		t.Errorf("offered after an approval and a start (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered after an approval and a start", []string{"s:echo", "s:work"}, w.offered())
 }
 
 func TestPI8Shadows(t *testing.T) {
@@ -152,9 +146,7 @@ func TestAnotherProgramIsConfiguredAnew(t *testing.T) {
 	s.Args = []string{"-v2"}
 	w.apply(s)
 	w.up("s")
-	if diff := cmp.Diff([]string{"s:other"}, w.offered()); diff != "" {
-		t.Errorf("offered (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered", []string{"s:other"}, w.offered())
 	if _, err := before.Invoke(t.Context(), tool.Call{}); err == nil {
 		t.Error("a tool of the program before was called")
 	}

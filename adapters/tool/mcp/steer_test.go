@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/landlock"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
@@ -141,9 +139,7 @@ func TestServersAreStartedAnewForNewRepositories(t *testing.T) {
 		}
 		<-c.calls
 		want := "it is started anew, because it must not change " + filepath.Join(project, "new/.git/config") + ", which is new"
-		if diff := cmp.Diff(want, c.outgrown(t.Context(), l.gone)); diff != "" {
-			t.Errorf("why it ends (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "why it ends", want, c.outgrown(t.Context(), l.gone))
 	})
 }
 

@@ -108,9 +108,7 @@ func TestSearchByMeaning(t *testing.T) {
 	asked := len(m.Calls())
 	search(t, s, "apartment", 2)
 	search(t, s, "something new", 2)
-	if diff := cmp.Diff([][]string{{"something new"}}, m.Calls()[asked:]); diff != "" {
-		t.Errorf("asked for what is known (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "asked for what is known", [][]string{{"something new"}}, m.Calls()[asked:])
 	if text := s.Spec().Description; !strings.Contains(text, "what they mean") {
 		t.Errorf("the model does not know of it: %s", text)
 	}

@@ -210,9 +210,7 @@ func TestExplain(t *testing.T) {
 		t.Error("the explanation binds nothing")
 	}
 	e.Bind = ""
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Errorf("explanation (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "explanation", want, e)
 	other := w.explain(call(shell.ExecName, obj{"argv": []string{"echo", "a\r\nb"}, "why": "x", "cwd": "sub", "background": true}))
 	if other.Exact != `["echo","a\r\nb"]` || !strings.Contains(other.What, `in the background in the folder “sub”, for up to 1 hour?`) {
 		t.Errorf("explanation %+v", other)
@@ -391,9 +389,7 @@ func TestPinned(t *testing.T) {
 					t.Errorf("%s is pinned with %q, %v", rel, p.Data, err)
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("pinned (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "pinned", tt.want, got)
 		})
 	}
 }
@@ -461,20 +457,14 @@ func TestWhatTheSandboxGets(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if diff := cmp.Diff([]string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "node_modules/x/.env", "ship.json", "sub/.env"}, rel(s.Hidden)); diff != "" {
-		t.Errorf("hidden (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "hidden", []string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "node_modules/x/.env", "ship.json", "sub/.env"}, rel(s.Hidden))
 	fixed := func(more ...string) []string {
 		more = append(more, steering.Names()...)
 		slices.Sort(more)
 		return more
 	}
-	if diff := cmp.Diff(fixed("Agent.md"), rel(s.Readable)); diff != "" {
-		t.Errorf("readable (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"."}, rel(s.Writable)); diff != "" {
-		t.Errorf("writable (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "readable", fixed("Agent.md"), rel(s.Readable))
+	stdtest.Diff(t, "writable", []string{"."}, rel(s.Writable))
 	if s.Dir != w.dir || s.Network || s.Stdin != nil || s.Limits.Wall != time.Minute || s.Stdout != s.Stderr {
 		t.Errorf("spec %+v", s)
 	}

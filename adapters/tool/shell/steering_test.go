@@ -195,9 +195,7 @@ func TestTargetsOfSteeringLinksStay(t *testing.T) {
 			got[name] = string(data)
 		}
 		want := map[string]string{"pre-commit": "good", "shared": "good", "tasks.json": "good", "attributes": "good", "skills/x/SKILL.md": "good", "skills/x/new": "", "absent": "", "free": "free\n"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			p.t.Errorf("what links lead to (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(p.t, "what links lead to", want, got)
 	})
 }
 

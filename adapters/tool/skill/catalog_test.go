@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -72,17 +70,13 @@ func TestCatalogFindsSkills(t *testing.T) {
 		"elsewhere/other/SKILL.md": md("other"),
 	})
 	set := c.Current()
-	if diff := cmp.Diff([]string{"named-by-folder", "pdf", "zebra"}, names(set)); diff != "" {
-		t.Errorf("skills (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "skills", []string{"named-by-folder", "pdf", "zebra"}, names(set))
 	want := []string{
 		`.ship/skills/broken/SKILL.md:2: the name "Broken One" cannot be used; use a-z, 0-9, - and _ only, as in my-skill`,
 		".ship/skills/empty: there is no SKILL.md; write one, or move the folder elsewhere",
 		".claude/skills/pdf: the skill pdf is in .ship/skills/pdf2 already, which counts; remove one of them or give it another name",
 	}
-	if diff := cmp.Diff(want, problems(set)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "problems", want, problems(set))
 	pdf, ok := set.Find("pdf")
 	if !ok || pdf.Folder != ".ship/skills/pdf2" || pdf.Text != "Do pdf." || pdf.Files != 1 || pdf.TextBytes != len(md("pdf")) {
 		t.Errorf("skill %+v, %v", pdf, ok)
@@ -173,12 +167,8 @@ func TestCatalogLooksAgain(t *testing.T) {
 		t.Errorf("skills %v at once", got)
 	}
 	now = now.Add(lookAgain + 1)
-	if diff := cmp.Diff([]string{"a"}, names(c.Current())); diff != "" {
-		t.Errorf("skills a while later (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, "skills"), filepath.Join(dir, "skills", "a")}, c.Folders()); diff != "" {
-		t.Errorf("folders to watch (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "skills a while later", []string{"a"}, names(c.Current()))
+	stdtest.Diff(t, "folders to watch", []string{filepath.Join(dir, "skills"), filepath.Join(dir, "skills", "a")}, c.Folders())
 }
 
 // What is too large, or no file, keeps a skill out, and nothing hangs over it.

@@ -3,8 +3,6 @@ package skill
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -72,9 +70,7 @@ func TestOverviewTellsNothingThatNobodyAgreedTo(t *testing.T) {
 			tt.do(s)
 			agreed, err := s.store.SkillApprovals(t.Context())
 			stdtest.Must(t, err)
-			if diff := cmp.Diff(tt.want, s.catalog.Refresh().Overview(agreed)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", tt.want, s.catalog.Refresh().Overview(agreed))
 		})
 	}
 }

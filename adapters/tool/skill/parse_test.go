@@ -34,9 +34,7 @@ func TestParse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := parse([]byte(tt.file))
 			stdtest.Must(t, err)
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(document{})); diff != "" {
-				t.Errorf("document (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "document", tt.want, got, cmp.AllowUnexported(document{}))
 		})
 	}
 }
@@ -109,9 +107,7 @@ func TestOwnTools(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tools, unknown := ownTools(splitNames(tt.text))
-			if diff := cmp.Diff([][]string{tt.tools, tt.unknown}, [][]string{tools, unknown}); diff != "" {
-				t.Errorf("tools and unknown (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "tools and unknown", [][]string{tt.tools, tt.unknown}, [][]string{tools, unknown})
 		})
 	}
 }

@@ -113,12 +113,8 @@ func TestLoadAsksOnceForADigest(t *testing.T) {
 	}
 	r, err := s.load(loadPDF, asked.Bind)
 	stdtest.Must(t, err)
-	if diff := cmp.Diff(messages.SkillOrder{Name: "pdf", Digest: skill.Digest}, r.Skill); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"pdf " + skill.Digest + " .ship/skills/pdf telegram-chat-1"}, s.agreed()); diff != "" {
-		t.Errorf("agreed (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "order", messages.SkillOrder{Name: "pdf", Digest: skill.Digest}, r.Skill)
+	stdtest.Diff(t, "agreed", []string{"pdf " + skill.Digest + " .ship/skills/pdf telegram-chat-1"}, s.agreed())
 	if !strings.Contains(string(r.Output), `"loaded":"pdf"`) || r.Summary != "loaded pdf" {
 		t.Errorf("result %s, %q", r.Output, r.Summary)
 	}
@@ -202,9 +198,7 @@ func TestListShowsStates(t *testing.T) {
 		`{"name":"changed","description":"what changed does","folder":".ship/skills/changed","state":"changed"},` +
 		`{"name":"new","description":"d","folder":".ship/skills/new","state":"new","allowedTools":["read_file"]}],` +
 		`"leftOut":[".ship/skills/broken/SKILL.md:1: there is no front matter; begin the file with a line ---, then name and description, then a line ---"]}`
-	if diff := cmp.Diff(want, string(r.Output)); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "result", want, string(r.Output))
 	if risk := s.ask(`{"name":"changed"}`).Risk; !strings.HasPrefix(risk, "It has changed since somebody agreed to it.") {
 		t.Errorf("risk of a changed one: %q", risk)
 	}

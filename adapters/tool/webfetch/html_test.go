@@ -9,8 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -52,9 +50,7 @@ func TestPageText(t *testing.T) {
 		"rules":            {"a<hr>b", "a\n\n---\n\nb"},
 	} {
 		_, got, _ := pageText(tt.in, base(t))
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, tt.want, got)
 	}
 	if title, _, _ := pageText("<title> a\n b\u202e </title>", base(t)); title != "a b" {
 		t.Errorf("title %q", title)

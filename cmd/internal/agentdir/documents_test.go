@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
@@ -37,9 +36,7 @@ func TestDocumentsOfAChat(t *testing.T) {
 	stdtest.Must(t, d.Load())
 	got := d.Of("web-chat-1")
 	want := decision.Documents{Primary: "primary", Other: "other", ChatMemory: "of the chat", ProjectMemory: "project", Agent: "# Ada\ufffd"}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(decision.Documents{}, "Revision", "UserMemory")); diff != "" {
-		t.Errorf("documents (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "documents", want, got, cmpopts.IgnoreFields(decision.Documents{}, "Revision", "UserMemory"))
 	for user, want := range map[string]string{"telegram-42": "likes tea", "telegram-43": "", "../project": "", "a/b": "", "..": ""} {
 		if got := got.UserMemory(user); got != want {
 			t.Errorf("UserMemory(%q) = %q, want %q", user, got, want)

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
@@ -34,9 +32,7 @@ func TestTopLevel(t *testing.T) {
 			t.Errorf("%s has no place at the top level", name)
 		}
 	}
-	if diff := cmp.Diff(folders, found); diff != "" {
-		t.Errorf("folders at the top level (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "folders at the top level", folders, found)
 }
 
 // ignored: what builds and editors leave behind and git does not keep.

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -60,9 +59,7 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 		}
 		got[e.Name()] = string(text)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "files", want, got)
 }
 
 // A line that a crash or a full disk has cut takes no other line with it.

@@ -172,9 +172,7 @@ func TestArchivesAreShown(t *testing.T) {
 	}
 	want := decoded(t, `{"id":"first","archivedAt":"1970-01-01T00:00:01Z","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}]}`)
 	got, failure := q.answer("archives", "telegram-chat-1\nfirst")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", failure, diff)
-	}
+	stdtest.Diff(t, failure, want, got)
 	if none, failure := q.answer("archives", "web-chat-none"); failure != "" || !cmp.Equal(none, []any{}) {
 		t.Errorf("a chat without archives: %v, %s", none, failure)
 	}

@@ -73,9 +73,7 @@ func TestFollow(t *testing.T) {
 					return out, nil
 				}
 				w := serve(t, o, "GET", "/control/follow?key=web-chat-x", "", "Accept", tt.accept)
-				if diff := cmp.Diff(tt.want, w.Body.String()); diff != "" {
-					t.Errorf("the stream (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "the stream", tt.want, w.Body.String())
 			})
 		})
 	}

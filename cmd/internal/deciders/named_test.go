@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
@@ -43,8 +41,6 @@ func TestNamed(t *testing.T) {
 			Approvers: func() []string { return tt.approvers }, Access: func() *access.Store { return store },
 			Services: platforms.All(), Platform: func(string) platform.Platform { return nil }, Logger: slog.New(slog.DiscardHandler),
 		})
-		if diff := cmp.Diff(tt.want, d.Named(tt.claim)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		stdtest.Diff(t, tt.name, tt.want, d.Named(tt.claim))
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -285,9 +284,7 @@ func TestCheaperModelAtALimit(t *testing.T) {
 	for _, b := range s.model.Bodies() {
 		asked = append(asked, gjson.GetBytes(b, "model").String())
 	}
-	if diff := cmp.Diff([]string{"m", "m", "f", "f"}, asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "asked", []string{"m", "m", "f", "f"}, asked)
 	s.stop(t)
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -113,9 +111,7 @@ func TestEmbeddingsAreCounted(t *testing.T) {
 		}
 	}
 	want := []ledger.Row{{Chat: "telegram-chat-1", Person: "telegram-7", Model: "embed-small", Work: "embed", Calls: 1, Amount: ledger.Amount{Input: 2, NanoUSD: 4000}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("embeddings in the ledger (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "embeddings in the ledger", want, got)
 }
 
 // A model that may take long to begin its answers may also take long to summarize and to extract.

@@ -3,13 +3,12 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -221,9 +220,7 @@ func TestArchivesBringTheirTools(t *testing.T) {
 	said++
 	say("third")
 	const broken = "sma_prompt_prefix_broken_total"
-	if diff := cmp.Diff(map[string]float64{"context": 1, "tools": 1}, labelled(t, h, broken, "cause")); diff != "" {
-		t.Errorf("broken prefixes by cause (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "broken prefixes by cause", map[string]float64{"context": 1, "tools": 1}, labelled(t, h, broken, "cause"))
 	stdtest.Must(t, h.Stop(t.Context()))
 	p.start(t, Options{Model: script}, flags)
 	say("fourth")
@@ -281,8 +278,6 @@ func TestTasksBringTheirTools(t *testing.T) {
 		}
 	}
 	for _, i := range []int{2, 4} {
-		if diff := cmp.Diff(reqs[1].Tools, reqs[i].Tools); diff != "" {
-			t.Errorf("request %d begins otherwise than the second (-want +got):\n%s", i+1, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("request %d begins otherwise than the second", i+1), reqs[1].Tools, reqs[i].Tools)
 	}
 }

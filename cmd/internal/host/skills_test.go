@@ -74,9 +74,7 @@ func TestSkillsAreDocuments(t *testing.T) {
 	var log bytes.Buffer
 	h := &Host{opts: Options{State: state}, docs: d, skills: agentdir.SkillCatalog(dir, state, config.Skills{}), log: slog.New(slog.NewTextHandler(&log, nil))}
 	docs := h.documentsOf("web-chat-1")
-	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, docs.Skills); diff != "" {
-		t.Errorf("skills that nobody agreed to (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "skills that nobody agreed to", []messages.Skill{{Name: "pdf"}}, docs.Skills)
 	agreedTo, _ := h.skills.Current().Find("pdf")
 	stdtest.Must(t, agentdir.SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: "pdf", Digest: agreedTo.Digest}))
 	docs = h.documentsOf("web-chat-1")
@@ -95,9 +93,7 @@ func TestSkillsAreDocuments(t *testing.T) {
 	if n := strings.Count(log.String(), "a skill was refused"); n != 1 || !strings.Contains(log.String(), "line=1") || !strings.Contains(log.String(), "hint=") {
 		t.Errorf("told %d times, want once:\n%s", n, log.String())
 	}
-	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, h.documentsOf("web-chat-1").Skills); diff != "" {
-		t.Errorf("a skill that changed since (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "a skill that changed since", []messages.Skill{{Name: "pdf"}}, h.documentsOf("web-chat-1").Skills)
 	if _, ok := h.documentsOf("web-chat-1").Skill(pin); ok {
 		t.Error("the text of a changed skill is still there")
 	}

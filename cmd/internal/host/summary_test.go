@@ -3,8 +3,6 @@ package host
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
@@ -20,7 +18,5 @@ func TestSummaryNamesTheBot(t *testing.T) {
 			got[s.Name] = s.Bot + " " + s.Link
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"telegram": "@sample_bot https://t.me/sample_bot"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", map[string]string{"telegram": "@sample_bot https://t.me/sample_bot"}, got)
 }

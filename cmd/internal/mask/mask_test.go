@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -132,9 +132,7 @@ func FuzzSE3Stream(f *testing.F) {
 			default:
 			}
 		}
-		if diff := cmp.Diff(strings.ReplaceAll(text, secret, masked), said.String()); diff != "" {
-			t.Errorf("text in %q (-want +got):\n%s", pieces, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("text in %q", pieces), strings.ReplaceAll(text, secret, masked), said.String())
 		want := strings.ReplaceAll(jsonOf(t, text), secret, masked)
 		if input.String() != want || call.String() != want {
 			t.Errorf("input %q, call %q, want %q", input.String(), call.String(), want)

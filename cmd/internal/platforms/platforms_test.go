@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
@@ -43,9 +41,7 @@ func TestKeysOfAccess(t *testing.T) {
 		"adapters.telegram.access": "telegram", "adapters.telegram.accounts.work.access": "telegram",
 		"adapters.feishu.access": "feishu", "adapters.feishu.groups.oc_1.addressed": "feishu", "adapters.feishu.groups.oc_1.groupContext": "",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("keys and the services that follow them (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "keys and the services that follow them", want, got)
 }
 
 // ruled is a bot that keeps the rules it was given.

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
@@ -54,10 +52,6 @@ func TestApprovalsNamePeople(t *testing.T) {
 	if got := lines[0]; got.AskerName != "Ben" || got.Asker != "2" {
 		t.Errorf("asked by %q, %q", got.AskerName, got.Asker)
 	}
-	if diff := cmp.Diff(deciders, lines[0].Deciders); diff != "" {
-		t.Errorf("who may decide (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]approval.Claim{{ChatKey: key, Group: true, Asker: "2"}}, claims); diff != "" {
-		t.Errorf("asked about (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "who may decide", deciders, lines[0].Deciders)
+	stdtest.Diff(t, "asked about", []approval.Claim{{ChatKey: key, Group: true, Asker: "2"}}, claims)
 }

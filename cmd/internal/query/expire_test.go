@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -93,9 +91,7 @@ func TestExpireRuns(t *testing.T) {
 		}
 	}
 	slices.Sort(left)
-	if diff := cmp.Diff([]string{"open", "person", "waits", "young"}, left); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "left", []string{"open", "person", "waits", "young"}, left)
 	err = filepath.WalkDir(state, func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Base(path) == folder(t, old) || filepath.Base(path) == folder(t, old)+".json" || filepath.Base(path) == folder(t, old)+".jsonl" {
 			t.Errorf("%s is left", path)

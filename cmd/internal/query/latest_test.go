@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -58,9 +56,7 @@ func (l *listed) want(what string, want ...string) {
 	for _, line := range lines {
 		got = append(got, fmt.Sprintf("%s %d", line.ChatKey, line.UpdatedAt.UTC().Minute()))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		l.t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	stdtest.Diff(l.t, what, want, got)
 }
 
 // A checkpoint or a compaction changes the files of a chat, but not its place in the list.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -48,9 +46,7 @@ func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 			for i := range int64(tt.count) {
 				want = append(want, tt.first+i)
 			}
-			if diff := cmp.Diff(want, numbers); diff != "" {
-				t.Errorf("entries (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "entries", want, numbers)
 		})
 	}
 	if got, err := Ledger(state, "web-chat-unheard-of", 5); len(got) > 0 || err != nil {

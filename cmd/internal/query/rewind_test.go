@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
@@ -107,9 +105,7 @@ func TestRewind(t *testing.T) {
 				}
 				got = append(got, m.ID)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("history (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "history", tt.want, got)
 			if doc.Counts.Open != 0 || out.Kept+out.Archived != 6 {
 				t.Errorf("%d open, result %+v", doc.Counts.Open, out)
 			}

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -75,9 +73,7 @@ func TestRetention(t *testing.T) {
 				}
 			}
 			slices.Sort(want)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("left (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "left", want, got)
 		})
 	}
 }

@@ -40,9 +40,7 @@ func TestTake(t *testing.T) {
 			for name, value := range set {
 				t.Setenv(name, value)
 			}
-			if diff := cmp.Diff(tt.want, Take(), cmp.AllowUnexported(Manager{})); diff != "" {
-				t.Errorf("manager (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "manager", tt.want, Take(), cmp.AllowUnexported(Manager{}))
 			for name := range set {
 				if value, ok := os.LookupEnv(name); ok {
 					t.Errorf("%s=%s is left for other programs", name, value)
@@ -163,9 +161,7 @@ func TestReports(t *testing.T) {
 					}
 				}()
 				r.follow(ctx)
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("told (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "told", tt.want, got)
 			})
 		})
 	}

@@ -26,9 +26,7 @@ func TestParsePositions(t *testing.T) {
 		`é 3:3 null 3:8 "null"`,
 		`a 3:14 an object 3:19 ""`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("positions (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "positions", want, got)
 	if got, want := root.Members[0].Value.Items[1].Text, "éé😀"; got != want {
 		t.Errorf("text = %q, want %q", got, want)
 	}
@@ -104,9 +102,7 @@ func TestPlacesInLongText(t *testing.T) {
 	for _, n := range root.Items {
 		got = append(got, n.Position)
 	}
-	if diff := cmp.Diff([]Position{{1, 2}, {1, 1006}, {2, 1001}, {2, 1004}, {3, 1}}, got); diff != "" {
-		t.Errorf("places (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "places", []Position{{1, 2}, {1, 1006}, {2, 1001}, {2, 1004}, {3, 1}}, got)
 }
 
 // FuzzParse compares Parse with encoding/json: both accept the same texts with the same meaning,

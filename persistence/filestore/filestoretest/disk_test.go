@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
@@ -131,9 +129,7 @@ func TestCrashStates(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := NewDisk()
 			tc.do(d)
-			if diff := cmp.Diff(tc.want, after(t, d)); diff != "" {
-				t.Errorf("states (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "states", tc.want, after(t, d))
 		})
 	}
 }
@@ -214,9 +210,7 @@ func TestKillKeepsWhatWasWritten(t *testing.T) {
 	if got := text(t, k); got != "/a=x" {
 		t.Errorf("got %q", got)
 	}
-	if diff := cmp.Diff([]string{"", "/a=", "/a=.", "/a=x"}, after(t, k)); diff != "" {
-		t.Errorf("states (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "states", []string{"", "/a=", "/a=.", "/a=x"}, after(t, k))
 }
 
 func TestShortWrite(t *testing.T) {

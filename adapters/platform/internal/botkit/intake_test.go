@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -107,9 +106,7 @@ func (x *inlet) taken() (out []string) {
 
 func (x *inlet) wants(when string, aside int, taken ...string) {
 	x.t.Helper()
-	if diff := cmp.Diff(taken, x.taken()); diff != "" {
-		x.t.Errorf("%s: taken (-want +got):\n%s", when, diff)
-	}
+	stdtest.Diff(x.t, fmt.Sprintf("%s: taken", when), taken, x.taken())
 	if n := testutil.ToFloat64(x.gauge); n != float64(aside) {
 		x.t.Errorf("%s: %v messages are set aside, want %d", when, n, aside)
 	}
@@ -202,9 +199,7 @@ func TestIntakeWithoutAFolder(t *testing.T) {
 		x.wants("in the end", 0, "2/b", "1/a")
 		// People see that the bot receives nothing meanwhile.
 		want := []platformtest.State{{Note: noRoom}, {Note: noRoom}, {Up: true}}
-		if diff := cmp.Diff(want, x.host.States()); diff != "" {
-			t.Errorf("reported (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "reported", want, x.host.States())
 	})
 }
 

@@ -48,13 +48,9 @@ func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
 		}
 		return got
 	}
-	if diff := cmp.Diff(said(1, 2, 3), load()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", said(1, 2, 3), load())
 	stdtest.Must(t, s.Replace(said(3)))
-	if diff := cmp.Diff(said(3), load()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", said(3), load())
 	stdtest.Must(t, s.Replace(nil))
 	if _, err := os.Stat(s.path()); err == nil || len(load()) != 0 {
 		t.Error("an empty list leaves a file")

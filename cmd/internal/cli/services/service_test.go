@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
@@ -85,9 +84,7 @@ func TestUserService(t *testing.T) {
 		"loginctl show-user 1000 --property=Linger --value",
 		"systemctl --user show --property=ActiveState,UnitFileState,MainPID,StatusText sma-my-bot.service",
 	}
-	if diff := cmp.Diff(want, w.orders); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "orders", want, w.orders)
 	if !strings.Contains(w.stderr.String(), "loginctl enable-linger") || !strings.Contains(w.stderr.String(), "sma service start") {
 		t.Errorf("the hints are missing:\n%s", &w.stderr)
 	}
@@ -105,9 +102,7 @@ func TestUserService(t *testing.T) {
 		Unit: "sma-my-bot.service", File: file, Dir: w.dir, Installed: true, Enabled: true,
 		State: "active", PID: 42, Says: "ready, 0 chats in memory",
 	}
-	if diff := cmp.Diff(wantStatus, got); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "status", wantStatus, got)
 
 	w.fails["systemctl --user start"] = errors.New("it failed")
 	if err := w.do(t, w.command("start", "", w.start)); code(err) != console.CodeFailed {
@@ -115,9 +110,7 @@ func TestUserService(t *testing.T) {
 	}
 	stdtest.Must(t, w.do(t, w.command("uninstall", "", w.uninstall)))
 	want = []string{"systemctl --user disable --now sma-my-bot.service", "systemctl --user daemon-reload"}
-	if diff := cmp.Diff(want, w.orders); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "orders", want, w.orders)
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the unit is left: %v", err)
 	}
@@ -206,7 +199,5 @@ func TestPrint(t *testing.T) {
 	if !strings.HasPrefix(w.stdout.String(), mark(w.dir)+"\n") {
 		t.Errorf("printed:\n%s", &w.stdout)
 	}
-	if diff := cmp.Diff([]string{"systemctl --version"}, w.orders); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "orders", []string{"systemctl --version"}, w.orders)
 }

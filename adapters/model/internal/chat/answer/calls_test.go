@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
@@ -37,8 +35,6 @@ func TestCallsWithOneIndexAndNoIDs(t *testing.T) {
 				got = append(got, e.ToolName+" "+e.Input)
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		stdtest.Diff(t, tt.name, tt.want, got)
 	}
 }
