@@ -2,6 +2,8 @@
 package stdtest
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,4 +48,34 @@ func Write(tb testing.TB, path, text string) {
 	tb.Helper()
 	Must(tb, os.MkdirAll(filepath.Dir(path), 0o700))
 	Must(tb, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// Names returns the paths of all files below a folder, from there and with slashes. A folder that does not exist has none.
+func Names(tb testing.TB, dir string) (out []string) {
+	tb.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			out = append(out, name)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// Files returns the texts of all regular files below a folder, by their [Names]. The folder has to exist.
+func Files(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
+	out := map[string]string{}
+	Must(tb, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a file of the test
+		out[name] = string(text)
+		return err
+	}))
+	return out
 }

@@ -3,6 +3,7 @@ package stdtest_test
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,5 +62,17 @@ func TestDiff(t *testing.T) {
 	stdtest.Diff(&f, "numbers", 1, 2)
 	if len(f.with) != 1 || !strings.HasPrefix(f.with[0], "numbers (-want +got):\n") || !strings.Contains(f.with[0], "2") {
 		t.Errorf("different values failed with %q", f.with)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	stdtest.Write(t, filepath.Join(dir, "b", "text"), "of b")
+	stdtest.Write(t, filepath.Join(dir, "a"), "of a")
+	stdtest.Must(t, os.Symlink("a", filepath.Join(dir, "link")))
+	stdtest.Diff(t, "names", []string{"a", "b/text", "link"}, stdtest.Names(t, dir))
+	stdtest.Diff(t, "files", map[string]string{"a": "of a", "b/text": "of b"}, stdtest.Files(t, dir))
+	if got := stdtest.Names(t, filepath.Join(dir, "none")); got != nil {
+		t.Errorf("a folder that does not exist has %q", got)
 	}
 }

@@ -51,11 +51,11 @@ func TestTelegramAccounts(t *testing.T) {
 	}
 	for _, key := range []string{"telegram-chat-1", "telegram@work-chat-1"} {
 		found := false
-		for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "chat")) {
+		for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "chat")) {
 			found = found || strings.HasPrefix(name, key+"/") || strings.HasPrefix(name, strings.ReplaceAll(key, "@", "%40")+"/") || strings.HasPrefix(name, strings.ReplaceAll(key, "@", "+40")+"/")
 		}
 		if !found {
-			t.Errorf("no chat %s in %q", key, filesBelow(t, filepath.Join(p.dir, ".ship", "chat")))
+			t.Errorf("no chat %s in %q", key, stdtest.Names(t, filepath.Join(p.dir, ".ship", "chat")))
 		}
 	}
 	if requests := script.Requests(); len(requests) != 2 || strings.Contains(fmt.Sprint(requests[1].Messages), "to the first") {

@@ -202,7 +202,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	w.api.Say(b, b, "zebrafinch-history-4711 is the word", nil)
 	w.settle(t, b, b, "b2")
 	held := map[string]bool{}
-	for _, text := range treeOf(t, state) {
+	for _, text := range stdtest.Files(t, state) {
 		for _, word := range canary.FindAllString(text, -1) {
 			held[word] = true
 		}
@@ -216,7 +216,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	}
 	w.settle(t, 1, 1, "b3")
 	w.leave(t, w.h, 1) // offers the tools for archived conversations
-	before, own := len(w.script.Requests()), treeOf(t, filepath.Join(state, "chat", key, "memory"))
+	before, own := len(w.script.Requests()), stdtest.Files(t, filepath.Join(state, "chat", key, "memory"))
 	wanted := hostile(w, strings.TrimSuffix(filepath.Base(contexts[0]), ".json"), key)
 	for i, o := range wanted {
 		id := fmt.Sprintf("p%03d", i)
@@ -227,7 +227,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 		w.approveAll(t, 1, 1)
 		w.settle(t, 1, 1, id+"y")
 	}
-	if diff := cmp.Diff(own, treeOf(t, filepath.Join(state, "chat", key, "memory"))); diff != "" {
+	if diff := cmp.Diff(own, stdtest.Files(t, filepath.Join(state, "chat", key, "memory"))); diff != "" {
 		t.Errorf("the memory of the other chat changed (-was +are):\n%s", diff)
 	}
 	told := w.outcomes(t)

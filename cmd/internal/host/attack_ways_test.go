@@ -309,7 +309,7 @@ func TestPI4ChangesOfTheAgentAsk(t *testing.T) {
 	}
 	stdtest.Write(t, filepath.Join(w.dir, "lure.txt"), text.String())
 	stdtest.Write(t, filepath.Join(w.dir, "lure.md"), "RANPROOF\n")
-	before := treeOf(t, w.dir)
+	before := stdtest.Files(t, w.dir)
 	w.open(nil)
 	look("read_file", `{"path":"lure.txt"}`)(t, w, attack{id: "look", chat: chat})
 	faketest.Poll(t, "the calls", func() bool { return w.model.did(fmt.Sprintf("RUN-s%02d", len(all)-1)) })
@@ -331,24 +331,4 @@ func TestPI4ChangesOfTheAgentAsk(t *testing.T) {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}
-}
-
-// treeOf reads the files of a folder.
-func treeOf(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		out[rel] = string(raw)
-		return err
-	})
-	stdtest.Must(t, err)
-	return out
 }

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -135,17 +134,11 @@ func (c *consoleHost) lastSent() string {
 // filesWith counts the files below a folder that contain a text.
 func filesWith(t *testing.T, dir, text string) (n int) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if bytes.Contains(data, []byte(text)) {
+	for _, data := range stdtest.Files(t, dir) {
+		if strings.Contains(data, text) {
 			n++
 		}
-		return err
-	})
-	stdtest.Must(t, err)
+	}
 	return n
 }
 

@@ -2,10 +2,8 @@ package host
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,17 +196,7 @@ func (h habit) check(t *testing.T, egress, hello, want string) {
 // allText returns the contents of all files in a folder.
 func allText(t *testing.T, dir string) string {
 	t.Helper()
-	var b strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		b.Write(text)
-		return err
-	})
-	stdtest.Must(t, err)
-	return b.String()
+	return strings.Join(slices.Collect(maps.Values(stdtest.Files(t, dir))), "")
 }
 
 // A model that accepts and says nothing, with or without comments, is given up after

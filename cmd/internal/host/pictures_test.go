@@ -62,7 +62,7 @@ func TestPicturesKeepThePrefix(t *testing.T) {
 	p.photo("p1", "cat-2000x1000.jpg", "what is this?")
 	p.api.Await(t, "the first answer", func() bool { return len(p.api.Sent(1)) == 1 })
 	kept := ""
-	for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+	for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 		if strings.Contains(name, "/file-") {
 			kept = name
 		}
@@ -92,7 +92,7 @@ func TestPicturesKeepThePrefix(t *testing.T) {
 	if !bytes.Contains(bodies[3], []byte("[files that the results above refer to")) {
 		t.Error("nothing says what the picture after the result is")
 	}
-	for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "chat")) {
+	for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "chat")) {
 		if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "chat", name)); err == nil && bytes.Contains(data, shown[0][1][:200]) {
 			t.Errorf("%s holds the picture itself", name)
 		}

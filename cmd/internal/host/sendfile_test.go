@@ -57,7 +57,7 @@ func TestSwappedFilesAreNotSent(t *testing.T) {
 			if calls := p.api.Calls("sendDocument"); len(calls) != 0 {
 				t.Errorf("%d files were sent", len(calls))
 			}
-			for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+			for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 				if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), secret) {
 					t.Errorf("%s was copied", name)
 				}
@@ -141,7 +141,7 @@ func TestAGrantOfAFolderIsNotWidened(t *testing.T) {
 			if n := len(p.api.Calls("sendDocument")); n != 1 {
 				t.Errorf("%d files were sent, want the report alone", n)
 			}
-			for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+			for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 				if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), secret) {
 					t.Errorf("%s was copied", name)
 				}

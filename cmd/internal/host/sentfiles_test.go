@@ -93,7 +93,7 @@ func TestFilesReachPeopleOnThePage(t *testing.T) {
 	if kept := post(t, h, "m4", "the keys"); !strings.Contains(kept, "it may hold keys or passwords") || strings.Contains(kept, "sent-file") {
 		t.Errorf("keys: %s", kept)
 	}
-	for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+	for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 		if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), "canary-of-the-key") {
 			t.Errorf("%s was copied", name)
 		}

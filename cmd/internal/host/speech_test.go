@@ -51,7 +51,7 @@ func (p *project) texts() []string {
 // in no log and in no prompt.
 func noCanaries(t *testing.T, p *project, s *speechtest.Server, model *modeltest.Script) {
 	t.Helper()
-	for _, name := range filesBelow(t, p.dir) {
+	for _, name := range stdtest.Names(t, p.dir) {
 		raw, err := os.ReadFile(filepath.Join(p.dir, name))
 		if err == nil && name != ".env" && bytes.Contains(raw, []byte(s.Key)) {
 			t.Errorf("%s holds the key", name)
@@ -176,7 +176,7 @@ func TestSpeechByProgram(t *testing.T) {
 	if got := p.api.Calls("sendVoice"); len(got) != 1 || got[0].Params.Text("voice") != string(speechtest.Voice(60)) {
 		t.Errorf("%d voices, texts %q", len(got), p.texts())
 	}
-	if left := filesBelow(t, filepath.Join(p.dir, ".ship", "speech")); len(left) > 0 {
+	if left := stdtest.Names(t, filepath.Join(p.dir, ".ship", "speech")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }

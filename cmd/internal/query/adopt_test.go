@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -75,22 +72,6 @@ func compacted(t *testing.T, store *filestore.Store, key messages.ChatKey) {
 	}
 }
 
-// files returns the contents of all files below a folder, by name.
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		out[strings.TrimPrefix(path, dir)] = string(b)
-		return err
-	})
-	stdtest.Must(t, err)
-	return out
-}
-
 // TestForkKeepsArchives: the fork gets byte-for-byte copies of the archives that its summaries
 // refer to and no other archives. The original chat does not change.
 func TestForkKeepsArchives(t *testing.T) {
@@ -108,23 +89,23 @@ func TestForkKeepsArchives(t *testing.T) {
 	compacted(t, store, from)
 	dir, err := store.ChatDir(from)
 	stdtest.Must(t, err)
-	before := files(t, dir)
+	before := stdtest.Files(t, dir)
 	n, err := query.Fork(t.Context(), store, from, to, "u2", time.UnixMilli(1))
 	if err != nil || n != 2 {
 		t.Fatalf("fork: %d, %v; want 2", n, err)
 	}
-	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
+	if diff := cmp.Diff(before, stdtest.Files(t, dir)); diff != "" {
 		t.Errorf("the other chat changed (-before +after):\n%s", diff)
 	}
 	forked, err := store.ChatDir(to)
 	stdtest.Must(t, err)
-	got := files(t, forked)
-	for _, name := range []string{"/messages/archive/first.json", "/messages/archive/second.json", "/messages/archive/aged.json"} {
+	got := stdtest.Files(t, forked)
+	for _, name := range []string{"messages/archive/first.json", "messages/archive/second.json", "messages/archive/aged.json"} {
 		if got[name] != before[name] || got[name] == "" {
 			t.Errorf("%s is %q, want %q", name, got[name], before[name])
 		}
 	}
-	if _, ok := got["/messages/archive/rewound.json"]; ok {
+	if _, ok := got["messages/archive/rewound.json"]; ok {
 		t.Error("an archive that no summary names came along")
 	}
 	lines, err := desk.Search(t.Context(), query.Asked{ChatKey: to, Words: "violets"})
