@@ -28,7 +28,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -40,10 +40,7 @@ const alice messages.ChatKey = "telegram-chat-1"
 
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
-	s, err := filestore.Open(filestore.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return filestoretest.In(t, t.TempDir())
 }
 
 // reader is a chat whose people read its history, which shows everything once.

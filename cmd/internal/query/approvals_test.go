@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -19,9 +19,7 @@ import (
 func TestApprovalsNamePeople(t *testing.T) {
 	const key = messages.ChatKey("telegram-chat--5")
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	stdtest.Write(t, filepath.Join(state, "chat", string(key), "messages", "journal.jsonl"), "{}\n")
 	said := func(id, user, name string) uimessage.Message {
 		meta := uimessage.Metadata{UserID: user, Username: name, ChatType: messages.ChatGroup}

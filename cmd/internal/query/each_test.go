@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // A chat that cannot be read does not hide the others. Asked for by itself, it is an error.
@@ -22,9 +22,7 @@ func TestOneUnreadableChat(t *testing.T) {
 		stdtest.Must(t, err)
 		stdtest.Write(t, filepath.Join(state, "chat", folder, "messages", "journal.jsonl"), "{}\n")
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	var log bytes.Buffer
 	d := New(state, store, nil, nil, slog.New(slog.NewTextHandler(&log, nil)), func(_ context.Context, q any) (any, error) {
 		ask, _ := q.(messages.OutboxQuery)
@@ -54,9 +52,7 @@ func TestListsMarkPausedChats(t *testing.T) {
 		stdtest.Write(t, filepath.Join(state, "chat", folder, "messages", "journal.jsonl"), "{}\n")
 		stdtest.Write(t, filepath.Join(state, "chat", folder, "preferences.json"), preferences)
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), nil, nil)
 	for who, desk := range map[string]*Desk{"commands": d, "the console": d.InConsole()} {
 		lines, err := desk.Chats(t.Context(), Asked{})

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -24,9 +25,7 @@ import (
 // What is left of an old run of a task is deleted, unless it is in use or unfinished.
 func TestExpireRuns(t *testing.T) {
 	state, at := t.TempDir(), time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	handles := map[string]persistence.Chat{}
 	var fires []timetable.Fire
 	run := func(task string, more ...timetable.FireIs) messages.ChatKey {
@@ -92,7 +91,7 @@ func TestExpireRuns(t *testing.T) {
 	}
 	slices.Sort(left)
 	stdtest.Diff(t, "left", []string{"open", "person", "waits", "young"}, left)
-	err = filepath.WalkDir(state, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(state, func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Base(path) == folder(t, old) || filepath.Base(path) == folder(t, old)+".json" || filepath.Base(path) == folder(t, old)+".jsonl" {
 			t.Errorf("%s is left", path)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -24,9 +25,7 @@ import (
 func TestForgetKeepsWhatComesLater(t *testing.T) {
 	const key messages.ChatKey = "web-chat-1"
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	inChat := func(do func(c persistence.Chat, snap journal.Snapshot)) {
 		t.Helper()
 		c, err := store.OpenChat(t.Context(), key)
@@ -107,9 +106,7 @@ func TestForgetKeepsWhatComesLater(t *testing.T) {
 // If the intent cannot be stored, nothing is deleted, and the error says so.
 func TestForgetWithoutAnIntentDeletesNothing(t *testing.T) {
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	stdtest.Must(t, os.WriteFile(filepath.Join(state, "forgetting"), nil, 0o600)) // where the folder would be
 	if _, err := NewEraser(state, store, time.UTC).Forget(t.Context(), journal.Forgetting{Version: 1, ChatKey: "web-chat-1"}); !errors.Is(err, journal.ErrNotBegun) {
 		t.Errorf("got %v, want %v", err, journal.ErrNotBegun)
@@ -154,9 +151,7 @@ func TestForgetThatCannotKeepTheIDs(t *testing.T) {
 func remembering(t *testing.T, key messages.ChatKey) (state string, store *filestore.Store, place memories.Place) {
 	t.Helper()
 	state = t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store = filestoretest.In(t, state)
 	place = memories.Place{Chat: key}
 	if _, err := Memories(state).AddMemory(t.Context(), place, memories.Fact{Text: "likes tea"}); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // listed is a state folder and its list of chats.
@@ -22,9 +22,7 @@ type listed struct {
 func newListed(t *testing.T) *listed {
 	t.Helper()
 	l := &listed{t: t, state: t.TempDir()}
-	store, err := filestore.Open(filestore.Options{Dir: l.state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, l.state)
 	l.desk = New(l.state, store, nil, nil, slog.New(slog.DiscardHandler), nil, nil)
 	return l
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/stdtest"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -16,9 +16,7 @@ import (
 func TestOutboxAfterACheckpoint(t *testing.T) {
 	const key = messages.ChatKey("web-chat-a")
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	c, err := store.OpenChat(t.Context(), key)
 	stdtest.Must(t, err)
 	row := func(n int64) journal.Record {

@@ -25,9 +25,7 @@ import (
 func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.Store, history string) {
 	t.Helper()
 	dir := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
-	stdtest.Must(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store = filestoretest.In(t, dir)
 	c, err := store.OpenChat(t.Context(), key)
 	stdtest.Must(t, err)
 	if _, err := c.Load(t.Context()); err != nil {

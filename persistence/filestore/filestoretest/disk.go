@@ -383,6 +383,15 @@ func New(tb testing.TB) *filestore.Store {
 	return s
 }
 
+// In returns the file store of a folder, which is closed with the test.
+func In(tb testing.TB, dir string) *filestore.Store {
+	tb.Helper()
+	s, err := filestore.Open(filestore.Options{Dir: dir})
+	stdtest.Must(tb, err)
+	tb.Cleanup(func() { _ = s.Close() }) // some tests have closed it
+	return s
+}
+
 // Files describes every file as it can be read now, one line each and sorted by name: name, size
 // and contents, shortened if they are long.
 func (d *Disk) Files() []string {
