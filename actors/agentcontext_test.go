@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
@@ -19,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
@@ -69,9 +69,7 @@ func TestRunEntries(t *testing.T) {
 			},
 			{Kind: runlog.KindRun, Result: journal.ResultFailed, Request: "and tomorrow?", Failures: []string{"failed: auth"}},
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(runlog.Entry{}, "TS", "RunID")); diff != "" {
-			t.Errorf("entries (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "entries", want, got, cmpopts.IgnoreFields(runlog.Entry{}, "TS", "RunID"))
 		for _, e := range got {
 			if e.RunID == "" || e.TS == 0 {
 				t.Errorf("an entry without a run or a time: %+v", e)

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
@@ -170,9 +171,7 @@ func TestRevokedByTheHost(t *testing.T) {
 			got, err := w.System.Root.RequestFuture(w.Router, messages.RevokeGrants{
 				ChatKey: alice, RequestID: "r", By: messages.Asker{Platform: "control", ID: "owner"}, Numbers: numbers,
 			}, time.Minute).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			answer, ok := got.(messages.GrantsRevoked)
 			if !ok {
 				t.Fatalf("answered %T", got)

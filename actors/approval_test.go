@@ -9,12 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestApprovedInPlace(t *testing.T) {
@@ -52,9 +51,7 @@ func TestDeniedInPlace(t *testing.T) {
 		a.Wait()
 		a.decided(false)
 		a.want("user: remove a", `assistant: [{"path":"a"} output-denied] I left it.`)
-		if diff := cmp.Diff([]string{isDenied}, a.results()); diff != "" {
-			t.Errorf("the model read (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the model read", []string{isDenied}, a.results())
 		a.ran(0)
 		a.sound()
 	})
@@ -117,9 +114,7 @@ func TestDecidedLate(t *testing.T) {
 				a.want(want...)
 				a.Say(alice, "alice", "and?")
 				a.Wait()
-				if diff := cmp.Diff([]string{isWaiting, tt.reads}, a.results()); diff != "" {
-					t.Errorf("the model read (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "the model read", []string{isWaiting, tt.reads}, a.results())
 				a.ran(tt.ran)
 				a.sound()
 			})
@@ -273,9 +268,7 @@ func TestTurnWhileOneOfTwoIsOpen(t *testing.T) {
 		a.decide(a.open()[:1], true)
 		a.Say(alice, "alice", "how far?")
 		a.Wait()
-		if diff := cmp.Diff([]string{"removed", isWaiting}, a.results()); diff != "" {
-			t.Errorf("the model read (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the model read", []string{"removed", isWaiting}, a.results())
 		a.decided(true)
 		a.want("user: both", `assistant: [{"path":"a"} output-available] [{"path":"b"} approval-responded]`, "user: how far?",
 			"assistant: One is done.", `assistant: [{"path":"b"} output-available] Both.`)
@@ -390,9 +383,7 @@ func TestKilledDuringApprovedCall(t *testing.T) {
 		a.decided(true)
 		a.again()
 		a.want("user: remove a", `assistant: [{"path":"a"} output-error] I do not know.`)
-		if diff := cmp.Diff([]string{"interrupted, outcome unknown"}, a.results()); diff != "" {
-			t.Errorf("the model read (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the model read", []string{"interrupted, outcome unknown"}, a.results())
 		a.ran(1)
 		a.sound()
 	})
@@ -454,16 +445,12 @@ func TestRewindWithdrawsRequests(t *testing.T) {
 		a.Wait()
 		ids := a.open()
 		keep := a.View(alice).Messages[2].ID
-		if err := a.Port.Rewind(t.Context(), alice, a.View(alice).Messages[3].ID); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, a.Port.Rewind(t.Context(), alice, a.View(alice).Messages[3].ID))
 		a.want("user: hi", "assistant: Hello.", "user: remove a", `assistant: [{"path":"a"} output-denied]`)
 		if got := a.decide(ids, true); got[0] != messages.DecisionAlready {
 			t.Errorf("decided after the rewind: %v", got)
 		}
-		if err := a.Port.Rewind(t.Context(), alice, keep); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, a.Port.Rewind(t.Context(), alice, keep))
 		if got := a.decide(ids, true); got[0] != messages.DecisionUnknown {
 			t.Errorf("decided after the cut: %v", got)
 		}
@@ -500,9 +487,7 @@ func TestToolsThatJudge(t *testing.T) {
 		a.Wait()
 		a.want("user: all", `assistant: [{"path":"mine"} output-available] [{"path":"root"} output-error] [{"path":"yours"} approval-requested]`)
 		a.decided(true)
-		if diff := cmp.Diff([]string{"removed", "not allowed: it is everything", "removed"}, a.results()); diff != "" {
-			t.Errorf("the model read (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the model read", []string{"removed", "not allowed: it is everything", "removed"}, a.results())
 		if got := tool.ran.Load(); got != 2 {
 			t.Errorf("the tool ran %d times, want 2", got)
 		}

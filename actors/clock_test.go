@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -44,9 +45,7 @@ func (c *clocked) life(t *testing.T, later time.Duration, part func(w *actortest
 		}}
 		c.disk = c.disk.Kill()
 		store, err := filestoretest.Open(c.disk, filestore.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		w := actortest.New(t, actortest.Options{
 			Store: store, Model: script, Tools: actortest.Tools(pay, hang), Idle: time.Hour,
 			Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true}},
@@ -103,9 +102,7 @@ func hello(t *testing.T, w *actortest.World) {
 func decide(t *testing.T, w *actortest.World, id string) messages.DecisionState {
 	t.Helper()
 	out, err := w.Port.Decide(context.Background(), alice, platform.Person{ID: "alice"}, []messages.Decision{{ApprovalID: id, Approved: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	w.Wait()
 	return out[0].Is
 }

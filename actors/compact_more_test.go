@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -75,13 +76,9 @@ func TestCO3LargeOutputOfATurnThatStays(t *testing.T) {
 		s.w.Kill()
 		s.store.revive()
 		c, err := s.store.OpenChat(t.Context(), s.key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		snap, err := c.Load(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, m := range snap.History {
 			if id := agedIn(m); id != "" {
 				a, err := c.ReadArchive(t.Context(), id)
@@ -122,9 +119,7 @@ func TestCO1NoArchive(t *testing.T) {
 		dir := t.TempDir()
 		open := func() *filestore.Store {
 			store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			return store
 		}
 		store := open()
@@ -139,9 +134,7 @@ func TestCO1NoArchive(t *testing.T) {
 			<-time.After(2 * time.Second)
 		}
 		sums := len(s.sums.Requests())
-		if err := s.kill(""); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.kill(""))
 		s.w.Wait()
 		view := s.w.View(s.key)
 		head, ok := summaryOf(view.Messages)
@@ -251,9 +244,7 @@ func TestTurnsAreCountedOnce(t *testing.T) {
 			s.w.Wait()
 			<-time.After(2 * time.Second)
 			if i%10 == 9 {
-				if err := s.kill(""); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, s.kill(""))
 				s.w.Wait()
 			}
 		}

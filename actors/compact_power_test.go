@@ -20,6 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -245,9 +246,7 @@ func TestCO1PowerCutInCompactionAndSwitch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := filestoretest.NewDisk()
 		store, err := filestoretest.Open(disk, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		p := &powerCuts{t: t, key: alice, disk: disk, limit: limit, seen: map[string]int{}}
 		s := compacting(t, store, "2 2600")
 		s.model.Otherwise = &modeltest.Step{Do: largeReply}
@@ -300,9 +299,7 @@ func goOn(t *testing.T, p *powerCuts) {
 	t.Helper()
 	for i, d := range p.some {
 		store, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		s := compacting(t, store, "2 2600")
 		s.model.Otherwise = &modeltest.Step{Do: largeReply}
 		s.o.Tools = append(s.o.Tools, largeTools()...)

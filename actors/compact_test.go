@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -29,9 +30,7 @@ func compacting(t *testing.T, store persistence.Store, limits string) *scenario 
 	t.Helper()
 	s := newScenario(t, store)
 	s.model.Otherwise = &modeltest.Step{Do: reply}
-	if err := s.compactAt(limits); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.compactAt(limits))
 	s.sums.Otherwise = &modeltest.Step{Text: []string{"## Facts\nThey talked."}}
 	s.use(s.key)
 	return s
@@ -171,9 +170,7 @@ func TestCO1DeathAtEveryOperation(t *testing.T) {
 					s.store.mu.Unlock()
 					if dead {
 						s.store.set(func(f *faulty) { f.dieAt = 0 })
-						if err := s.kill(""); err != nil {
-							t.Fatal(err)
-						}
+						stdtest.Must(t, s.kill(""))
 						s.w.Wait()
 					}
 					if got, err := s.accept(in); err == nil && got != "unavailable" {
@@ -186,9 +183,7 @@ func TestCO1DeathAtEveryOperation(t *testing.T) {
 				s.w.Wait()
 			}
 			s.store.set(func(f *faulty) { f.dieAt = 0 })
-			if err := s.kill(""); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, s.kill(""))
 			s.w.Wait()
 			v := s.w.View(s.key)
 			if v.Counts.Open != 0 || v.Counts.Accepted != int64(len(words)) {
@@ -232,9 +227,7 @@ func TestCO4TwoTriesAnHour(t *testing.T) {
 			s.world().Say(s.key, "alice", fmt.Sprintf("long %d", i))
 			<-time.After(time.Duration(1+i%4*2) * time.Minute)
 			if i%13 == 12 {
-				if err := s.kill(""); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, s.kill(""))
 			}
 		}
 		for i := 2; i < len(tries); i++ {
@@ -322,9 +315,7 @@ func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 		if n := int(head.Meta.SourceRange.Count); n != len(compacted) || n == 0 || n > len(before) {
 			t.Fatalf("the summary stands for %d messages, the archive has %d", n, len(compacted))
 		}
-		if diff := cmp.Diff(before[:len(compacted)], compacted); diff != "" {
-			t.Errorf("the archive is not as the history was (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the archive is not as the history was", before[:len(compacted)], compacted)
 		t.Logf("slowest answer: idle %v, while a summary is made %v", idle, during)
 	})
 }

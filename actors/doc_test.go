@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The tour names every actor, and files that exist; the comment of package messages names
@@ -16,10 +18,7 @@ import (
 func TestTourIsComplete(t *testing.T) {
 	said := map[string]bool{}
 	for _, name := range []string{"doc.go", "../messages/doc.go"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stdtest.Read(t, name)
 		for _, n := range regexp.MustCompile(`\w+`).FindAllString(string(text), -1) {
 			said[n] = true
 		}
@@ -30,9 +29,7 @@ func TestTourIsComplete(t *testing.T) {
 		}
 	}
 	folders, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, f := range folders {
 		if f.IsDir() && f.Name() != "internal" && f.Name() != "testdata" && !strings.HasSuffix(f.Name(), "test") && !said[f.Name()] {
 			t.Errorf("the tour does not name the actor %s", f.Name())
@@ -51,18 +48,14 @@ func messageTypes(t *testing.T) []string {
 	t.Helper()
 	inside := map[string]bool{"Address": true, "CallIntent": true, "RowID": true, "Receipt": true, "FileRef": true, "Asker": true, "StepInput": true, "Words": true, "Picture": true}
 	files, err := filepath.Glob("../messages/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var names []string
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, d := range f.Decls {
 			g, ok := d.(*ast.GenDecl)
 			if !ok {

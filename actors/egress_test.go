@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -74,9 +75,7 @@ func TestST8ReceiptWrittenByAFailedWrite(t *testing.T) {
 		if n := w.Metric("sma_chats_active"); n != 0 || !failed {
 			t.Errorf("%v chats are active; the write failed: %v", n, failed)
 		}
-		if diff := cmp.Diff([]string{"hello"}, p.Texts(alice)); diff != "" {
-			t.Errorf("sent (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "sent", []string{"hello"}, p.Texts(alice))
 	})
 }
 

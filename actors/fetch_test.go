@@ -9,12 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -139,9 +138,7 @@ func TestFileIsFetchedBeforeTheModelSeesItsTurn(t *testing.T) {
 		}
 		close(p.gate("a"))
 		w.Wait()
-		if diff := cmp.Diff([]string{"[a]|words of a", "and?"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"[a]|words of a", "and?"}, turns(w.View(alice)))
 		if n := len(script.Requests()); n != 1 {
 			t.Errorf("%d requests", n)
 		}
@@ -166,17 +163,13 @@ func TestFileHoldsItsPlaceInTheLane(t *testing.T) {
 		accept(t, w, before, withFile(w, "caption", "a", ""), w.Inbound(alice, "alice", "behind"))
 		close(gate)
 		w.Wait()
-		if diff := cmp.Diff([]string{"look", "before", "caption|[a]", "behind"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"look", "before", "caption|[a]", "behind"}, turns(w.View(alice)))
 		if n := len(script.Requests()); n != 2 {
 			t.Errorf("%d requests before the file is there", n)
 		}
 		close(p.gate("a"))
 		w.Wait()
-		if diff := cmp.Diff([]string{"look", "before", "caption|[a]|words of a", "behind"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"look", "before", "caption|[a]|words of a", "behind"}, turns(w.View(alice)))
 		atRest(t, w, 4)
 	})
 }
@@ -189,9 +182,7 @@ func TestFileThatNeverArrives(t *testing.T) {
 		<-time.After(10 * time.Minute)
 		w.Wait()
 		accept(t, w, withFile(w, "", "panic", ""))
-		if diff := cmp.Diff([]string{"[never]|failed: it did not arrive in time", "[panic]|failed: a fault of the host"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"[never]|failed: it did not arrive in time", "[panic]|failed: a fault of the host"}, turns(w.View(alice)))
 		atRest(t, w, 2)
 	})
 }
@@ -208,9 +199,7 @@ func TestFileIsFetchedAfterACrash(t *testing.T) {
 		}
 		close(p.gate("a"))
 		w.Wait()
-		if diff := cmp.Diff([]string{"[a]|words of a"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"[a]|words of a"}, turns(w.View(alice)))
 		atRest(t, w, 1)
 		if n := len(script.Requests()); n != 1 {
 			t.Errorf("%d requests", n)
@@ -230,9 +219,7 @@ func TestFileOfAnEditedTurn(t *testing.T) {
 		accept(t, w, edit)
 		close(p.gate("a"))
 		w.Wait()
-		if diff := cmp.Diff([]string{"right|[a]|words of a"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"right|[a]|words of a"}, turns(w.View(alice)))
 		atRest(t, w, 2)
 	})
 }
@@ -263,9 +250,7 @@ func TestAlbumIsOneTurn(t *testing.T) {
 			<-time.After(time.Second)
 			w.Wait()
 			want := []string{"look|[a]" + words("a") + "|[b]" + words("b") + "|[c]" + words("c")}
-			if diff := cmp.Diff(want, turns(w.View(alice))); diff != "" {
-				t.Errorf("turns (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "turns", want, turns(w.View(alice)))
 			atRest(t, w, 3)
 			late := withFile(w, "", "d", "g")
 			accept(t, w, late)
@@ -289,9 +274,7 @@ func TestAlbumsStayApart(t *testing.T) {
 		accept(t, w, a, b, c)
 		<-time.After(time.Second)
 		w.Wait()
-		if diff := cmp.Diff([]string{"[a]", "[b]", "[c]"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"[a]", "[b]", "[c]"}, turns(w.View(alice)))
 		atRest(t, w, 3)
 	})
 }

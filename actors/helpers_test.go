@@ -1,14 +1,13 @@
 package actors_test
 
 import (
-	"log/slog"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
 )
 
@@ -16,12 +15,7 @@ const alice = messages.ChatKey("telegram-chat-1")
 
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
-	s, err := filestore.Open(filestore.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return filestoretest.In(t, t.TempDir())
 }
 
 // newGrants is a store of grants that survives a World, as a process's does.

@@ -13,8 +13,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -22,6 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // paced switches the usual limits on, and makes the service enforce the same ones.
@@ -165,9 +164,7 @@ func TestIO8Paced(t *testing.T) {
 				for i := range tc.replies {
 					want = append(want, fmt.Sprint("reply ", i))
 				}
-				if diff := cmp.Diff(want, x.shown(tc.chat)); diff != "" {
-					t.Errorf("shown (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "shown", want, x.shown(tc.chat))
 				if n := refusals(x); n != 0 {
 					t.Errorf("%d times 429", n)
 				}
@@ -289,9 +286,7 @@ func playTroubles(t *testing.T, seed uint64) {
 func outbox(t *testing.T, x *wire, id int64) []messages.OutboxItem {
 	t.Helper()
 	reply, err := x.w.System.Root.RequestFuture(x.w.Router, messages.OutboxQuery{ChatKey: keyOf(id)}, time.Minute).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	r, ok := reply.(messages.OutboxReply)
 	if !ok || r.Err != "" {
 		t.Fatalf("got %+v", reply)
@@ -415,9 +410,7 @@ func TestAdapterRestartGoesOn(t *testing.T) {
 					<-time.After(100 * time.Millisecond)
 					w.Wait()
 				}
-				if diff := cmp.Diff(tc.want, p.Texts(alice)); diff != "" {
-					t.Errorf("sent (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "sent", tc.want, p.Texts(alice))
 				w.Wait()
 				if n := w.Metric("sma_outbox_pending"); n != 0 {
 					t.Errorf("%v rows are owed", n)

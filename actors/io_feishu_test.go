@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -16,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
@@ -111,9 +110,7 @@ func feishuKey(chat string) messages.ChatKey { return messages.NewChatKey("feish
 func (x *feishuWire) settled(chat string, want []string, answers int) {
 	x.t.Helper()
 	v := x.w.View(feishuKey(chat))
-	if diff := cmp.Diff(want, turns(v)); diff != "" {
-		x.t.Errorf("history of %s (-want +got):\n%s", chat, diff)
-	}
+	stdtest.Diff(x.t, fmt.Sprintf("history of %s", chat), want, turns(v))
 	if v.Running || v.Counts.Open != 0 || v.Counts.Pending != 0 || v.Counts.Accepted != int64(len(want)) {
 		x.t.Errorf("%s: %+v", chat, v.Counts)
 	}

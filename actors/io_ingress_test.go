@@ -9,13 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -53,9 +52,7 @@ func TestIO1CrashBetweenFetchAndConfirm(t *testing.T) {
 			// The following checks may load chats, and no process is killed by that.
 			x.store.set(func(s *faulty) { operations, s.dieAt = len(s.trace), 0 })
 			for c := range int64(chats) {
-				if diff := cmp.Diff(want, x.words(c+1)); diff != "" {
-					t.Errorf("history of chat %d (-want +got):\n%s", c+1, diff)
-				}
+				stdtest.Diff(t, fmt.Sprintf("history of chat %d", c+1), want, x.words(c+1))
 				v := x.w.View(keyOf(c + 1))
 				if v.Running || v.Counts.Open != 0 || v.Counts.Pending != 0 || v.Counts.Accepted != rounds {
 					t.Errorf("chat %d: %+v", c+1, v.Counts)
@@ -213,9 +210,7 @@ func TestIO1SetAsideSurvivesAKill(t *testing.T) {
 			x.api.Say(2, 7, want[i], nil)
 			x.later(20 * time.Second)
 		}
-		if diff := cmp.Diff(want, x.words(2)); diff != "" {
-			t.Errorf("the chat that works (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the chat that works", want, x.words(2))
 		if n := x.api.Pending(); n != 0 {
 			t.Errorf("%d updates wait at the service", n)
 		}
@@ -224,9 +219,7 @@ func TestIO1SetAsideSurvivesAKill(t *testing.T) {
 		x.later(time.Minute)
 		broken.Store(false)
 		x.later(time.Minute)
-		if diff := cmp.Diff(append(want, "last"), x.words(1)); diff != "" {
-			t.Errorf("the chat that was broken (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the chat that was broken", append(want, "last"), x.words(1))
 		if len(x.shown(1)) == 0 || len(x.shown(2)) != len(want) {
 			t.Errorf("answers: %q and %q", x.shown(1), x.shown(2))
 		}

@@ -6,10 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The service is unreachable for ten minutes while answers wait to be sent and people write. Ten seconds after its
@@ -51,9 +50,7 @@ func TestIO13TenMinutesAway(t *testing.T) {
 				tc.gone(x, false)
 				x.later(10 * time.Second)
 				for c := range int64(chats) {
-					if diff := cmp.Diff(want, x.words(c+1)); diff != "" {
-						t.Errorf("history of chat %d (-want +got):\n%s", c+1, diff)
-					}
+					stdtest.Diff(t, fmt.Sprintf("history of chat %d", c+1), want, x.words(c+1))
 					if v := x.w.View(keyOf(c + 1)); v.Counts.Open != 0 || v.Counts.Pending != 0 || v.Running {
 						t.Errorf("chat %d: %+v", c+1, v.Counts)
 					}

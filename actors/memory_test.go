@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
@@ -17,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	tool "github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
@@ -41,9 +40,7 @@ func TestPI1MemoryStaysQuoted(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				words, err := json.Marshal(map[string]any{"fact": order, "from": []int{1}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				talks, notes := modeltest.NewScript(modeltest.Say("One."), modeltest.Say("Two.")), modeltest.NewScript(modeltest.Say(string(words)), modeltest.Say("{}"))
 				w := actortest.New(t, actortest.Options{
 					Store: newStore(t), Model: noter{talks, notes}, Memory: &memory.Options{Store: newMemories(dir), MinTurns: 2},
@@ -113,9 +110,7 @@ func TestUserMemoryNeedsAChatOfOnePerson(t *testing.T) {
 		for _, req := range script.Requests() {
 			seen = append(seen, strings.Contains(req.System, "Alice likes tea."))
 		}
-		if diff := cmp.Diff([]bool{true, false, false, false}, seen); diff != "" {
-			t.Errorf("seen in private, in a group, by another, beside another (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "seen in private, in a group, by another, beside another", []bool{true, false, false, false}, seen)
 	})
 }
 
@@ -193,9 +188,7 @@ func TestPI4MemoryIsWrittenAfterAPersonAgreed(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			store, place := newMemories(t.TempDir()), []memories.Place{{Chat: "telegram-chat-1"}, {}, {User: "telegram-alice"}}[i%3]
 			input, err := json.Marshal(map[string]string{"scope": []string{"chat", "project", "user"}[i%3], "text": order})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				call := modeltest.CallTools(modeltest.Call{ID: "c1", Name: tool.UpsertName, Input: string(input)})
 				script := modeltest.NewScript(call, modeltest.Say("Noted."))

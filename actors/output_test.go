@@ -8,14 +8,13 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // printing is a tool whose output depends on the text of its input.
@@ -77,9 +76,7 @@ func TestOutputAsAFile(t *testing.T) {
 			w.Say(alice, "alice", tt.order)
 			w.Wait()
 			texts := w.Platform.Texts(alice)
-			if diff := cmp.Diff(tt.want, texts[len(texts)-1]); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.order, diff)
-			}
+			stdtest.Diff(t, tt.order, tt.want, texts[len(texts)-1])
 		}
 		got, _ := files.ReadFile(t.Context(), alice, "output-1.txt")
 		if want := strings.ReplaceAll(long, "hunter2", "********"); string(got) != want {

@@ -5,12 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // recalled is the withdrawal of a message.
@@ -34,12 +33,8 @@ func TestRecalledDuringARun(t *testing.T) {
 		close(gate)
 		w.Wait()
 		v := w.View(alice)
-		if diff := cmp.Diff([]string{"look", "behind"}, turns(v)); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(map[string]int64{"answered": 1, "merged": 1, "stopped": 1, "ignored": 2}, v.Counts.Fates); diff != "" {
-			t.Errorf("fates (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"look", "behind"}, turns(v))
+		stdtest.Diff(t, "fates", map[string]int64{"answered": 1, "merged": 1, "stopped": 1, "ignored": 2}, v.Counts.Fates)
 		atRest(t, w, 5)
 	})
 }
@@ -71,9 +66,7 @@ func TestRecalledWhileItWaitsForItsFile(t *testing.T) {
 				w = w.Again(nil)
 				accept(t, w, recalled(voice), voice)
 				accept(t, w, w.Inbound(alice, "alice", "later"))
-				if diff := cmp.Diff(x.want, turns(w.View(alice))); diff != "" {
-					t.Errorf("turns (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "turns", x.want, turns(w.View(alice)))
 				atRest(t, w, accepted)
 			})
 		})
@@ -95,9 +88,7 @@ func TestRecalledBeforeItArrived(t *testing.T) {
 			t.Errorf("%d requests", n)
 		}
 		v := w.View(alice)
-		if diff := cmp.Diff(map[string]int64{"stopped": 1, "ignored": 1}, v.Counts.Fates); diff != "" {
-			t.Errorf("fates (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "fates", map[string]int64{"stopped": 1, "ignored": 1}, v.Counts.Fates)
 		atRest(t, w, 2)
 	})
 }

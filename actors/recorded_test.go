@@ -24,6 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
@@ -52,21 +53,14 @@ func TestRecorded(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s %s\n", r.name, sum(written))
 		if dir := os.Getenv("RECORD_DIR"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, r.name+".txt"), []byte(written), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(filepath.Join(dir, r.name+".txt"), []byte(written), 0o600))
 		}
 	}
 	if *update {
-		if err := os.WriteFile(recordedFile, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(recordedFile, []byte(got.String()), 0o600))
 		return
 	}
-	want, err := os.ReadFile(recordedFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := stdtest.Read(t, recordedFile)
 	if diff := cmp.Diff(lines(string(want)), lines(got.String())); diff != "" {
 		t.Errorf("chats wrote something else; `make recorded BASE=<commit>` shows what (-want +got):\n%s", diff)
 	}
@@ -87,9 +81,7 @@ func recordings(t *testing.T) []recording {
 	var out []recording
 	for _, file := range files {
 		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "script" })
 		script := string(archive.Files[i].Data)
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
@@ -171,17 +163,13 @@ func record(t *testing.T, r recording) (written, broken string) {
 			disk := filestoretest.NewDisk()
 			disk.Keep()
 			store, err := filestoretest.Open(disk, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			s := newScenario(t, store)
 			s.paced = true
 			r.play(t, s)
 			broken = s.books()
 			s.w.Kill()
-			if err := store.Close(); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, store.Close())
 			written = chatFiles(disk)
 		})
 	})

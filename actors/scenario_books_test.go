@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -57,9 +58,7 @@ func TestP1ConservationAtEveryStep(t *testing.T) {
 				s.world()
 				s.w.Wait()
 				if s.store.dead {
-					if err := s.kill(""); err != nil {
-						t.Fatal(err)
-					}
+					stdtest.Must(t, s.kill(""))
 					s.w.Wait()
 				}
 				checks++
@@ -135,9 +134,7 @@ func TestP1CountsAreRecountedFromTheLedger(t *testing.T) {
 		dir := t.TempDir()
 		open := func() *filestore.Store {
 			store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			return store
 		}
 		store := open()
@@ -147,9 +144,7 @@ func TestP1CountsAreRecountedFromTheLedger(t *testing.T) {
 		s.play("say alice one\nignored bob blah\nsay alice two\nrefused eve no => declined not_paired\nsay alice /help\nadvance 5m\nactive 0")
 		want := s.w.View(s.key).Counts
 		s.w.Kill()
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, store.Close())
 		lost := 0
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && strings.HasPrefix(d.Name(), "meta.json") {
@@ -185,19 +180,13 @@ func TestP1RecountedChatGoesOn(t *testing.T) {
 		s.play("say alice one\nadvance 5m\nactive 0")
 		s.w.Kill()
 		c, err := store.OpenChat(t.Context(), s.key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		snap, err := c.Load(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		meta := snap.Meta // as of a turn that was lost since
 		meta.Seq, meta.N = meta.Seq+1, meta.N+9
 		late := journal.Record{N: meta.N, TS: time.Now().UnixMilli(), Fact: journal.StopRequested{RunID: "r"}}
-		if err := errors.Join(c.Append(t.Context(), late), c.Checkpoint(t.Context(), journal.Checkpoint{Meta: meta}), c.Close()); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(c.Append(t.Context(), late), c.Checkpoint(t.Context(), journal.Checkpoint{Meta: meta}), c.Close()))
 		w := s.w.Again(nil)
 		w.Say(s.key, "alice", "two")
 		<-time.After(time.Minute)

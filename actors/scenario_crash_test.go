@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -122,9 +123,7 @@ func crashAt(t *testing.T, script string, fault func(*faulty)) int {
 	n := 0
 	s.store.set(func(f *faulty) { n = len(f.trace) })
 	if s.store.dead {
-		if err := s.kill(""); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.kill(""))
 		s.w.Wait()
 	}
 	for i := range s.in {

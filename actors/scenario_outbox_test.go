@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -91,9 +92,7 @@ func dieAround(t *testing.T, script string, deaths []death, sum *sendBooks) (ops
 	}
 	if s.store.dead {
 		kills++
-		if err := s.kill(""); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.kill(""))
 	}
 	s.store.set(func(f *faulty) { f.dieAt = 0 }) // a death that nothing came to
 	for _, in := range s.in {

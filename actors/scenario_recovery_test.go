@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
@@ -131,18 +132,14 @@ func TestRL10OrphanCallsAfterCrash(t *testing.T) {
 				s.w.Wait()
 				if m.hang = false; hang == i+1 {
 					kills++
-					if err := s.kill(""); err != nil {
-						t.Fatal(err)
-					}
+					stdtest.Must(t, s.kill(""))
 					s.w.Wait()
 				}
 			}
 			s.store.set(func(f *faulty) { ops = len(f.trace) })
 			if s.store.dead {
 				kills++
-				if err := s.kill(""); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, s.kill(""))
 				s.w.Wait()
 			}
 			for _, in := range s.in {
@@ -223,9 +220,7 @@ func stopAndDie(t *testing.T, i int) bool {
 		}
 	})
 	before, asked := m.count("c1"), len(s.model.Requests())
-	if err := s.kill(""); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.kill(""))
 	s.w.Wait()
 	<-time.After(time.Minute)
 	s.w.Wait()
@@ -261,9 +256,7 @@ func TestRL14OldRunIsNotResumed(t *testing.T) {
 					if waits {
 						s.play("say bob and mine")
 					}
-					if err := s.kill((age - 2*time.Minute).String()); err != nil { // a kill takes two minutes of its own
-						t.Fatal(err)
-					}
+					stdtest.Must(t, s.kill((age - 2*time.Minute).String())) // a kill takes two minutes of its own
 					s.w.Wait()
 					v, told := s.w.View(s.key), strings.Join(s.w.Platform.Texts(s.key), "\n")
 					if m.count("c1") != 1 {

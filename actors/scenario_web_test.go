@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A repeated request with its Idempotency-Key gets the same answer and makes no second turn: after a restart, after the
@@ -20,9 +21,7 @@ func TestScenarioIdempotencyKeyIsDurable(t *testing.T) {
 		s.model.Otherwise = &modeltest.Step{Do: obvious}
 		post := func(key, text string) string {
 			p, err := web.New(web.Options{Open: true, Live: s.world().Port, Info: func() web.Info { return web.Info{} }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			defer p.Close()
 			body := `{"id":"c1","message":{"role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/api/chat", strings.NewReader(body))

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/actors/simtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -167,9 +168,7 @@ func traceFile(t *testing.T) io.Writer {
 	t.Helper()
 	if name := os.Getenv("SIM_TRACE"); name != "" {
 		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		t.Cleanup(func() {
 			if err := f.Close(); err != nil {
 				t.Error(err)

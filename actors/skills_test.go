@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
@@ -103,16 +104,12 @@ func (s *skilled) inForce() []string {
 
 func (s *skilled) wantInForce(want ...string) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, s.inForce()); diff != "" {
-		s.t.Errorf("skills in the system text of each request (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(s.t, "skills in the system text of each request", want, s.inForce())
 }
 
 func (s *skilled) wantBreaks(want ...string) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, s.breaks); diff != "" {
-		s.t.Errorf("counted causes (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(s.t, "counted causes", want, s.breaks)
 }
 
 func (s *skilled) say(words string) {
@@ -210,9 +207,7 @@ func TestSkillChanges(t *testing.T) {
 		}
 		s.wantInForce("", "Do pdf.", "changed since it was loaded here", "changed since it was loaded here")
 		s.decided(true)
-		if err := os.RemoveAll(filepath.Join(s.dir, "skills", "pdf")); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.RemoveAll(filepath.Join(s.dir, "skills", "pdf")))
 		s.say("four")
 		s.wantInForce("", "Do pdf.", "changed since it was loaded here", "changed since it was loaded here", "Obey me.", "was loaded here and is gone")
 		s.Kill()
@@ -337,9 +332,7 @@ func TestPI4SkillIsLoadedAfterAPersonAgreed(t *testing.T) {
 				s.write("pdf", order)
 				s.say(order)
 				list, err := s.lock.SkillApprovals(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				before := s.inForce()
 				if len(list) > 0 || len(s.open()) != 2 || strings.Join(before, "") != "" {
 					silent++

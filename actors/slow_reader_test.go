@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
@@ -26,9 +27,7 @@ func TestOV3SlowReaderIsLetGo(t *testing.T) {
 			Store: newStore(t), Model: modeltest.NewScript(modeltest.Step{Text: text, WaitAfterText: release}),
 		})
 		slow, err := w.Port.Watch(t.Context(), alice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		w.Say(alice, "alice", "go on")
 		<-time.After(10 * time.Second)
 		w.Wait()
@@ -40,9 +39,7 @@ func TestOV3SlowReaderIsLetGo(t *testing.T) {
 			t.Errorf("%d bytes waited for a reader that took none, want at most a mebibyte", waits)
 		}
 		again, err := w.Port.Watch(t.Context(), alice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		w.Wait()
 		if f := <-again; !f.Replay || said64(f) != pieces*size {
 			t.Errorf("back again, the reader gets %d bytes (replay %v), want all %d", said64(f), f.Replay, pieces*size)

@@ -13,6 +13,7 @@ import (
 	cmap "github.com/orcaman/concurrent-map"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 type footprint struct {
@@ -42,9 +43,7 @@ func TestCL3ChatsUpAndDown(t *testing.T) {
 	soak := os.Getenv("SOAK") != ""
 	if soak && os.Getenv(child) == "" {
 		path, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		cmd := exec.CommandContext(t.Context(), path, "-test.run=^TestCL3ChatsUpAndDown$", "-test.v")
 		cmd.Env = append(os.Environ(), child+"=1")
 		out, err := cmd.CombinedOutput()

@@ -8,13 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -89,9 +88,7 @@ func TestVoiceNobodyUnderstoodAmongOthers(t *testing.T) {
 		w.Say(alice, "alice", "and this")
 		close(p.gate("a"))
 		w.Wait()
-		if diff := cmp.Diff([]string{"[a]|[its words are not known]", "and this"}, turns(w.View(alice))); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"[a]|[its words are not known]", "and this"}, turns(w.View(alice)))
 		if n := len(script.Requests()); n != 1 || told(w) != 1 {
 			t.Errorf("%d requests, told %d times", n, told(w))
 		}

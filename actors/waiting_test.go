@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
@@ -48,9 +48,7 @@ func TestStopAllWhileNothingRuns(t *testing.T) {
 					t.Errorf("%d requests about what was dropped", n)
 				}
 				accept(t, w, w.Inbound(alice, "alice", "hello"))
-				if diff := cmp.Diff([]string{"Hello."}, w.Platform.Texts(alice)[len(w.Platform.Texts(alice))-1:]); diff != "" {
-					t.Errorf("answer (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "answer", []string{"Hello."}, w.Platform.Texts(alice)[len(w.Platform.Texts(alice))-1:])
 				atRest(t, w, accepted)
 			})
 		})
@@ -85,9 +83,7 @@ func TestMarkOfAVoiceNobodyUnderstood(t *testing.T) {
 		close(p.gate("a"))
 		<-time.After(5 * time.Second)
 		_, marks := s.seen()
-		if diff := cmp.Diff([]string{"1 seen", "1 "}, marks); diff != "" {
-			t.Errorf("marks (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "marks", []string{"1 seen", "1 "}, marks)
 	})
 }
 
@@ -145,9 +141,7 @@ func TestST9DecisionOnAFullDisk(t *testing.T) {
 		if _, err := a.Port.Decide(t.Context(), alice, platform.Person{ID: "alice"}, []messages.Decision{{ApprovalID: ids[0], Approved: true}}); err == nil {
 			t.Error("a decision that was not written counts")
 		}
-		if diff := cmp.Diff(done(1), a.decide(ids, true)); diff != "" {
-			t.Errorf("decision (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "decision", done(1), a.decide(ids, true))
 		close(gate)
 		a.Wait()
 		a.ran(1)
@@ -199,12 +193,8 @@ func TestTurnIDGivenTwice(t *testing.T) {
 		accept(t, w, named("x", "once more"))
 		w = w.Again(nil)
 		v := w.View(alice)
-		if diff := cmp.Diff([]string{"look", "wait", "other", "another", "once more"}, turns(v)); diff != "" {
-			t.Errorf("turns (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(map[string]int64{"answered": 2, "merged": 3}, v.Counts.Fates); diff != "" {
-			t.Errorf("fates (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "turns", []string{"look", "wait", "other", "another", "once more"}, turns(v))
+		stdtest.Diff(t, "fates", map[string]int64{"answered": 2, "merged": 3}, v.Counts.Fates)
 		atRest(t, w, 5)
 	})
 }
@@ -259,9 +249,7 @@ func TestST9LoadsLessOftenWhileTheDiskIsFull(t *testing.T) {
 		}
 		w.Say(alice, "alice", "are you there?")
 		w.Wait()
-		if diff := cmp.Diff([]string{"Hello.", "Yes."}, w.Platform.Texts(alice)); diff != "" {
-			t.Errorf("answers (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "answers", []string{"Hello.", "Yes."}, w.Platform.Texts(alice))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -22,9 +23,7 @@ import (
 func openDisk(t *testing.T, d *filestoretest.Disk) *filestore.Store {
 	t.Helper()
 	s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return s
 }
 
@@ -51,13 +50,9 @@ func TestRewindOfAChatAtRestIsKilled(t *testing.T) {
 		w.Say(key, "alice", "again")
 		for d := range killed.CrashStates(64, 1) {
 			c, err := openDisk(t, d).OpenChat(ctx, key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			snap, err := c.Load(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if !slices.ContainsFunc(snap.History, func(m uimessage.Message) bool { return journal.Text(m) == "again" }) {
 				t.Fatal("a message that was accepted is lost")
 			}
@@ -91,17 +86,11 @@ func TestCrashFactOfANewChatIsKilled(t *testing.T) {
 		w.Say(key, "alice", "again")
 		for d := range killed.CrashStates(64, 1) {
 			c, err := openDisk(t, d).OpenChat(ctx, key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			snap, err := c.Load(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			state, err := journal.Replay(snap)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if !slices.ContainsFunc(state.History, func(m journal.Turn) bool { return journal.Text(m.Message) == "again" }) {
 				t.Fatal("a message that was accepted is lost")
 			}

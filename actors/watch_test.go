@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
@@ -20,9 +21,7 @@ func TestWatchersHearOfAFailure(t *testing.T) {
 		p := &actortest.Platform{} // the reader fetches the history
 		w := actortest.New(t, actortest.Options{Store: newStore(t), Platform: p, Model: modeltest.NewScript(modeltest.FailWith(model.ReasonAuth, false))})
 		frames, err := w.Port.Watch(t.Context(), alice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		w.Say(alice, "alice", "hi")
 		w.Wait()
 		var words, result string

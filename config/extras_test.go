@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A header or parameter that names a variable of the operator needs agreement like a key, and is
@@ -12,9 +14,7 @@ func TestExtrasReachLikeKeys(t *testing.T) {
 	dir := project(t, `{"llm": {"provider": "custom", "model": "m", "baseUrl": "https://other.example/v1",
 		"headers": {"X-Auth": "Bearer ${OPENAI_API_KEY}", "X-Team": "red"}, "query": {"key": "${A_KEY}", "api-version": "2024-10-21-preview"}}}`, "")
 	loaded, err := Load(Options{Dir: dir, Env: environment(map[string]string{"OPENAI_API_KEY": "sk-canary-1", "A_KEY": "canary-2"})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var reached []string
 	for _, r := range loaded.Reaches(nil) {
 		reached = append(reached, r.Kind+" "+r.Key+" "+r.Text)

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestGolden loads every project in testdata. NAME.json is its ship.json. NAME.env is the
@@ -32,10 +32,7 @@ func TestGolden(t *testing.T) {
 			t.Run(kind+"/"+filepath.Base(base), func(t *testing.T) {
 				got := describe(t, kind != "bad", goldenOptions(t, base))
 				compareGolden(t, base+".want", got)
-				text, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := stdtest.Read(t, file)
 				// An empty file is fine for Load, but no JSON.
 				if doc, err := schemacheck.UnmarshalJSON(bytes.NewReader(text)); kind == "good" && len(bytes.TrimSpace(text)) > 0 && (err != nil || schema.Validate(doc) != nil) {
 					t.Errorf("the schema refuses it: %v, %v", err, schema.Validate(doc))
@@ -48,9 +45,7 @@ func TestGolden(t *testing.T) {
 func goldenOptions(t *testing.T, base string) Options {
 	t.Helper()
 	text, err := os.ReadFile(base + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	o := Options{Dir: project(t, string(text), ""), Flags: map[string]string{}}
 	vars := map[string]string{}
 	lines, err := os.ReadFile(base + ".env")
@@ -88,9 +83,7 @@ func describe(t *testing.T, good bool, o Options) string {
 		return b.String()
 	}
 	effective, err := loaded.Effective()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, k := range effective {
 		if k.Origin.Source != FromDefault {
 			b.WriteString(k.Key + " = " + string(k.Value) + " (" + k.Origin.String() + ")\n")
@@ -106,13 +99,8 @@ func compareGolden(t *testing.T, file, got string) {
 		write(t, file, got, 0o600)
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	want := stdtest.Read(t, file)
+	stdtest.Diff(t, file, string(want), got)
 }
 
 func TestShow(t *testing.T) {
@@ -120,13 +108,9 @@ func TestShow(t *testing.T) {
 		Dir: project(t, `{"llm": {"apiKey": "${KEY}", "baseUrl": "https://a.example/v1?x"}}`, "KEY=sk-canary-1\n"),
 		Env: environment(map[string]string{"SMA_LLM_BASE_URL": "https://b.example/v1", "SMA_ADAPTERS_WEB_TOKEN": "canary-2-canary-2"}),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	text, err := loaded.Show(true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if strings.Contains(string(text), "canary") {
 		t.Fatalf("a secret is shown:\n%s", text)
 	}
@@ -136,9 +120,7 @@ func TestShow(t *testing.T) {
 		}
 		Origins map[string]string
 	}
-	if err := json.Unmarshal(text, &shown); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(text, &shown))
 	llm := shown.Settings.LLM
 	for _, tt := range []struct{ name, got, want string }{
 		{"key", llm.APIKey, keys.Stars},

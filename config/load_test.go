@@ -19,13 +19,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestLoadNothing(t *testing.T) {
 	loaded, err := Load(Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if diff := cmp.Diff(Default(), loaded.Settings); diff != "" {
 		t.Errorf("settings of an empty project (-default +got):\n%s", diff)
 	}
@@ -46,9 +45,7 @@ func TestLoadUnreadable(t *testing.T) {
 	}
 	for _, name := range []string{FileName, keys.EnvFile} {
 		sub := t.TempDir()
-		if err := os.Mkdir(filepath.Join(sub, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Mkdir(filepath.Join(sub, name), 0o700))
 		_, err := Load(Options{Dir: sub})
 		if want := name + ": the file cannot be read: it is not a regular file"; err == nil || err.Error() != want {
 			t.Errorf("Load = %v, want %s", err, want)
@@ -78,9 +75,7 @@ func TestTelegramSwitch(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			loaded, err := Load(Options{Dir: project(t, tt.ship, tt.dotEnv), Env: environment(tt.env)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if got := loaded.Settings.Adapters.Telegram.Enabled; got != tt.want {
 				t.Errorf("enabled = %v, want %v", got, tt.want)
 			}
@@ -99,9 +94,7 @@ func TestOpenAIKeyStaysWithItsAPI(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			loaded, err := Load(Options{Dir: project(t, tt.ship, ""), Env: environment(env)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			llm := loaded.Settings.LLM
 			if llm.Provider != tt.provider || llm.BaseURL != tt.baseURL || llm.APIKey.Reveal() != tt.key {
 				t.Errorf("got %s %s, key of %d characters; want %s %s", llm.Provider, llm.BaseURL, len(llm.APIKey.Reveal()), tt.provider, tt.baseURL)
@@ -162,9 +155,7 @@ func TestOpenTelegramWarns(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ship := `{"llm": {"apiKey": "${K:-k}"}, "adapters": {"telegram": {"botToken": "${T}", ` + tt.telegram + `}}}`
 			loaded, err := Load(Options{Dir: project(t, ship, "T=1:a\nK=k\n")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			got := slices.ContainsFunc(loaded.Findings, func(f Finding) bool { return f.Key == "adapters.telegram.access" })
 			if got != tt.want || len(loaded.Findings) > 1 {
 				t.Errorf("findings = %v, want a warning: %v", loaded.Findings, tt.want)
@@ -182,14 +173,10 @@ func TestEgressMode(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			loaded, err := Load(Options{Dir: project(t, tt.ship, "")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			a := loaded.Settings.Adapters
 			want := []string{tt.telegram, tt.web, tt.cli, tt.api}
-			if diff := cmp.Diff(want, []string{a.Telegram.Egress, a.Web.Egress, a.CLI.Egress, a.API.Egress}); diff != "" {
-				t.Errorf("egress of telegram, web, cli, api (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "egress of telegram, web, cli, api", want, []string{a.Telegram.Egress, a.Web.Egress, a.CLI.Egress, a.API.Egress})
 		})
 	}
 }
@@ -199,9 +186,7 @@ func TestOlderBlockYieldsToItsSuccessor(t *testing.T) {
 		"integrations": {"web": {"listen": "127.0.0.1:1"}, "cli": {"enabled": false}},
 		"adapters": {"web": {"listen": "127.0.0.1:2"}}
 	}`, "")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if a := loaded.Settings.Adapters; a.Web.Listen != "127.0.0.1:2" || a.CLI.Enabled {
 		t.Errorf("web listens on %s, cli %v; want 127.0.0.1:2, false", a.Web.Listen, a.CLI.Enabled)
 	}
@@ -277,17 +262,11 @@ func TestSE2NoSecretLeaks(t *testing.T) {
 // TestShowLoadsAgain: the output of Show is a ship.json with the same meaning.
 func TestShowLoadsAgain(t *testing.T) {
 	first, err := Load(goldenOptions(t, "testdata/good/everything"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	shown, err := first.Show(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	again, err := Load(Options{Dir: project(t, string(shown), ""), Strict: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	hide := cmp.Transformer("hide", func(s Secret) string { return s.String() })
 	if diff := cmp.Diff(first.Settings, again.Settings, hide); diff != "" {
 		t.Errorf("loaded again (-first +again):\n%s", diff)
@@ -299,9 +278,7 @@ func TestLookupAndOrigin(t *testing.T) {
 		Dir: project(t, `{"log": {"level": "warn"}}`, "A=file\nB=file\nSMA_NAME=n\n"),
 		Env: environment(map[string]string{"A": "outside"}),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for name, want := range map[string]string{"A": "outside", "B": "file"} {
 		if got, ok := loaded.Lookup(name); !ok || got != want {
 			t.Errorf("Lookup(%s) = %q, %v, want %q", name, got, ok, want)
@@ -339,14 +316,10 @@ func TestEnvNames(t *testing.T) {
 // TestImportsAreLight: loading settings links nothing of others, such as a schema library.
 func TestImportsAreLight(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, below := range []string{"internal/*/*.go", "catalog/*.go"} {
 		more, err := filepath.Glob(below)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		files = append(files, more...)
 	}
 	for _, file := range files {
@@ -354,14 +327,10 @@ func TestImportsAreLight(t *testing.T) {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, spec := range f.Imports {
 			path, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if strings.Contains(path, ".") && !strings.HasPrefix(path, "github.com/shipmyagent/shipmyagent/config/") {
 				t.Errorf("%s imports %s", file, path)
 			}
@@ -374,14 +343,9 @@ func TestImportsAreLight(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.json", "testdata/warned/*.json", "testdata/bad/*.json"} {
 		files, err := filepath.Glob(pattern)
-		if err != nil {
-			f.Fatal(err)
-		}
+		stdtest.Must(f, err)
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
+			text := stdtest.Read(f, file)
 			f.Add(text, []byte("A=b\nexport C=\"d\"\n"))
 		}
 	}
@@ -412,10 +376,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	text, err := os.ReadFile("testdata/good/everything.json")
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := stdtest.Read(b, "testdata/good/everything.json")
 	dir := project(b, string(text), "LLM_KEY=k\nTG_TOKEN=1:a\nWEB_TOKEN=0123456789abcdef\nAPI_TOKEN=0123456789abcdef\nSPEECH_KEY=k\n")
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMain(m *testing.M) {
@@ -36,12 +37,8 @@ func project(tb testing.TB, shipJSON, dotEnv string) string {
 
 func write(tb testing.TB, path, text string, mode os.FileMode) {
 	tb.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil { // The umask may have taken bits away.
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, os.WriteFile(path, []byte(text), mode))
+	stdtest.Must(tb, os.Chmod(path, mode)) // The umask may have taken bits away.
 }
 
 func environment(vars map[string]string) func(string) (string, bool) {

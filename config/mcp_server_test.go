@@ -3,15 +3,15 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The operator agrees to a server with the packages that its runner fetches and the files that it
 // is granted in view.
 func TestServersAreNamedWithWhatTheyGet(t *testing.T) {
 	m, _, err := loadMCP(t, `{"servers": {"a": {"command": "npx", "args": ["-y", "server@1"], "read": ["docs"], "write": ["/srv/x"]}}}`, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := (&Loaded{}).Reaches(m)
 	const want = "npx -y server@1 reading docs changing /srv/x after fetching over the network, into a folder of its own, server@1 and what that needs"
 	if len(got) != 1 || got[0].Text != want {
@@ -46,9 +46,7 @@ func TestSpelledOutSecrets(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m, _, err := loadMCP(t, `{"servers": {"a": {`+tt.server+`}}}`, map[string]string{"KEY": "from-outside"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			found := 0
 			for _, f := range m.Findings {
 				text := f.String()
@@ -96,9 +94,7 @@ func TestFoldersThatAreNotGranted(t *testing.T) {
 		{`"args": ["/usr/lib", "no-such-folder", "-x", "mcp.json"]`, 0},
 	} {
 		m, _, err := loadMCP(t, `{"servers": {"a": {"command": "x", `+tt.name+`}}}`, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if len(m.Findings) != tt.want {
 			t.Errorf("%s: findings = %v, want %d", tt.name, m.Findings, tt.want)
 		}

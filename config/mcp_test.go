@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func loadMCP(t *testing.T, text string, vars map[string]string) (*MCP, string, error) {
@@ -23,9 +25,7 @@ func loadMCP(t *testing.T, text string, vars map[string]string) (*MCP, string, e
 func readMCP(t *testing.T, dir, path string, vars map[string]string) (*MCP, error) {
 	t.Helper()
 	loaded, err := Load(Options{Dir: dir, Env: environment(vars)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return loaded.MCP(path, false)
 }
 
@@ -40,9 +40,7 @@ func TestMCP(t *testing.T) {
     "off": {"command": "x", "env": {"A": "${MISSING}"}, "disabled": true}
   }
 }`, map[string]string{"TOKEN": "very-secret-token"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var names []string
 	for _, s := range m.Servers {
 		names = append(names, s.Name)
@@ -51,9 +49,7 @@ func TestMCP(t *testing.T) {
 		t.Fatalf("servers (-want +got):\n%s", diff)
 	}
 	files, off, search := m.Servers[0], m.Servers[1], m.Servers[2]
-	if diff := cmp.Diff([]string{"server.js", "/data"}, files.Args); diff != "" {
-		t.Errorf("args (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "args", []string{"server.js", "/data"}, files.Args)
 	if files.Env["API_TOKEN"].Reveal() != "very-secret-token" || files.TimeoutS != 5 || !files.Network || files.Dir != dir ||
 		files.Read[0] != filepath.Join(dir, "docs") || files.Write[0] != "/data" || files.Shown != "node server.js ${ROOT:-/data}" || files.Off != "" {
 		t.Errorf("files = %+v", files)
@@ -115,16 +111,12 @@ func TestMCPFindings(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m, _, err := loadMCP(t, tt.text, map[string]string{"TOKEN": "very-secret-token"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var got []string
 			for _, f := range m.Findings {
 				got = append(got, f.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "findings", tt.want, got)
 			if len(m.Servers) != 1 || (m.Servers[0].Off != "") != tt.off {
 				t.Errorf("servers = %+v, want one that is off: %v", m.Servers, tt.off)
 			}
@@ -137,9 +129,7 @@ func TestMCPFindings(t *testing.T) {
 func TestSE4SecretsInArguments(t *testing.T) {
 	const text = `{"servers": {"a": {"command": "x", "args": ["plain", "-k=${TOKEN}"], "env": {"API_TOKEN": "${TOKEN}"}}}}`
 	m, _, err := loadMCP(t, text, map[string]string{"TOKEN": "very-secret-token"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if len(m.Findings) != 1 || !strings.Contains(m.Findings[0].String(), "servers.a.args[1] takes its text from a variable") {
 		t.Errorf("findings = %v, want one of args[1]", m.Findings)
 	}
@@ -201,9 +191,7 @@ func TestMCPManyFindings(t *testing.T) {
 	}
 	servers = append(servers, `"z": {"command": "x", "timeoutS": -1}`)
 	got, _, err := loadMCP(t, `{"servers": {`+strings.Join(servers, ",")+`}}`, map[string]string{"A_WORD": "w"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if len(got.Findings) != 201 { // The last one says that there are more.
 		t.Errorf("%d findings, want 201", len(got.Findings))
 	}

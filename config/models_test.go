@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/config/catalog"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestProtocol(t *testing.T) {
@@ -36,9 +37,7 @@ func TestProtocol(t *testing.T) {
 func TestFallbacksHaveTheProtocolOfTheirAPI(t *testing.T) {
 	loaded, err := Load(Options{Dir: project(t, `{"llm": {"provider": "custom", "api": "messages", "model": "a", "baseUrl": "http://127.0.0.1:1/v1",
 		"fallbacks": [{"model": "b"}, {"model": "c", "api": "chat"}, {"model": "d", "baseUrl": "http://127.0.0.1:2/v1"}]}}`, "")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for i, want := range []string{"messages", "chat", "chat"} {
 		if got := loaded.Settings.LLM.Fallbacks[i].API; got != want {
 			t.Errorf("fallback %d: %s, want %s", i, got, want)
@@ -51,9 +50,7 @@ func TestSettingsWinOverTheCatalog(t *testing.T) {
 	model := func(llm string) ModelSettings {
 		t.Helper()
 		loaded, err := Load(Options{Dir: project(t, `{"llm": {"provider": "anthropic", "model": "claude-haiku-4-5", "apiKey": "${K:-k}"`+llm+`}}`, "")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return loaded.Settings.LLM.Models["claude-haiku-4-5"]
 	}
 	if m := model(""); m.ContextWindow != 200000 || m.MaxOutputTokens != 64000 || m.Images == nil || !*m.Images || m.Files == nil || !*m.Files {
@@ -155,9 +152,7 @@ func TestCatalogIsNoChange(t *testing.T) {
 	load := func(model string) *Loaded {
 		t.Helper()
 		loaded, err := Load(Options{Dir: project(t, `{"llm": {"provider": "openai", "model": "`+model+`", "apiKey": "${K:-k}"}}`, "")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return loaded
 	}
 	changed, err := load("gpt-4.1").Changed(load("gpt-5"))

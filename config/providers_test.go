@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/config/catalog"
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestWellKnownKeys: the variable of each named provider is used at the provider's own address and
@@ -50,9 +51,7 @@ func TestWellKnownKeys(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir+"/"+FileName, tt.ship, 0o600)
 			loaded, err := Load(Options{Dir: dir, Env: environment(tt.env)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			llm := loaded.Settings.LLM
 			if llm.Provider != tt.provider || llm.APIKey.Reveal() != tt.key {
 				t.Errorf("got %s with %q, want %s with %q", llm.Provider, llm.APIKey.Reveal(), tt.provider, tt.key)
@@ -72,9 +71,7 @@ func TestUnknownVariables(t *testing.T) {
 	loaded, err := Load(Options{Dir: dir, Names: func() []string {
 		return []string{"SMA_LLM_BASEURL", "SMA_LLM_MODEL", "SMA_TRUST", "PATH", "SMALL", "SMA_ADAPTERS_WEB_LISTEN"}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []string
 	for _, f := range loaded.Findings {
 		got = append(got, f.String())

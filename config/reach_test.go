@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestDigestIsOfTheFolder: the digest does not depend on where the folder is or on the values of
@@ -18,21 +19,15 @@ func TestDigestIsOfTheFolder(t *testing.T) {
 		t.Helper()
 		root := t.TempDir()
 		dir := filepath.Join(root, "bot")
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Mkdir(dir, 0o700))
 		write(t, filepath.Join(root, "key"), "k", 0o600)
 		for name, text := range map[string]string{FileName: ship, keys.EnvFile: dotEnv, "mcp.json": servers} {
 			write(t, filepath.Join(dir, name), text, 0o600)
 		}
 		loaded, err := Load(Options{Dir: dir, Env: environment(map[string]string{"A": value, "B": value})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		m, err := loaded.MCP(filepath.Join(dir, "mcp.json"), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return Digest(loaded.Reaches(m))
 	}
 	const dotEnv = "ROOT=https://models.example\nPROGRAM=/bin/true\n"
@@ -73,9 +68,7 @@ func FuzzIsOwn(f *testing.F) {
 			return
 		}
 		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if u.Scheme != "https" || u.Hostname() != "api.openai.com" || u.Port() != "" && u.Port() != "443" || u.User != nil {
 			t.Errorf("%q counts as the service's own and leads to %s", address, u.Host)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestReferenceOfSettings: docs/reference/settings.md has every key of ship.json with its values, default and meaning.
@@ -36,14 +37,9 @@ func TestReferenceOfSettings(t *testing.T) {
 	}
 	const file = "../docs/reference/settings.md"
 	if updating() {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, []byte(b.String()), 0o644))
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stdtest.Read(t, file)
 	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
 		t.Errorf("docs/reference/settings.md (-code +file; go test ./config -run ReferenceOfSettings -update writes it):\n%s", diff)
 	}

@@ -7,32 +7,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A rule that covers nothing is reported at its place in the file.
 func TestVoidRulesAreReported(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"permissions": {"exec": {"allow": ["git status", "bash *"], "deny": ["sh *", "a; b"]}}}`
-	if err := os.WriteFile(filepath.Join(dir, "ship.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(dir, "ship.json"), []byte(text), 0o600))
 	options := Options{Dir: dir, VoidRule: func(rule string) bool { return rule == "bash *" || rule == "sh *" }}
 	loaded, err := Load(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []string
 	for _, f := range loaded.Findings {
 		got = append(got, f.Key)
 	}
-	if diff := cmp.Diff([]string{"permissions.exec.allow[1]"}, got); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "findings", []string{"permissions.exec.allow[1]"}, got)
 	blank := filepath.Join(t.TempDir(), "ship.json")
-	if err := os.WriteFile(blank, []byte(`{"permissions": {"exec": {"allow": [" "]}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(blank, []byte(`{"permissions": {"exec": {"allow": [" "]}}}`), 0o600))
 	_, err = Load(Options{Dir: filepath.Dir(blank), VoidRule: func(string) bool { return true }})
 	if invalid, ok := errors.AsType[*InvalidError](err); !ok || len(invalid.Findings) != 1 {
 		t.Errorf("a rule without words: %v, want one finding", err)

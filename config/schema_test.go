@@ -11,22 +11,17 @@ import (
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func compileSchema(t *testing.T) *schemacheck.Schema {
 	t.Helper()
 	doc, err := schemacheck.UnmarshalJSON(bytes.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	c := schemacheck.NewCompiler()
-	if err := c.AddResource("ship.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.AddResource("ship.schema.json", doc))
 	s, err := c.Compile("ship.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return s
 }
 
@@ -70,9 +65,7 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, err := schemacheck.UnmarshalJSON(strings.NewReader(tt.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if err := s.Validate(doc); (err == nil) != tt.good {
 				t.Errorf("schema says %v, want good = %v", err, tt.good)
 			}
@@ -164,15 +157,11 @@ func faults(t *testing.T, s Settings) (faults []Finding) {
 // value and where it came from.
 func TestEveryKeyIsTried(t *testing.T) {
 	files, err := filepath.Glob("testdata/good/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	tried := map[string]bool{}
 	for _, file := range files {
 		loaded, err := Load(goldenOptions(t, strings.TrimSuffix(file, ".json")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, k := range keys.Table(&loaded.Settings).Fixed() {
 			_, inside := loaded.loader.Origins[k.Path]
 			tried[k.Path] = tried[k.Path] || inside && loaded.Origin(k.Path).Source == FromFile

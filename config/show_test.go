@@ -3,9 +3,8 @@ package config
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A changed secret needs a restart, wherever it is set. An unchanged secret is not listed.
@@ -16,9 +15,7 @@ func TestChangedSecretsNeedARestart(t *testing.T) {
 			return &Loaded{Settings: s, loader: &loader{Reader: &keys.Reader{}}}
 		}
 		changed, err := loaded(a).Changed(loaded(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return changed
 	}
 	of := func(text string) Settings {
@@ -39,15 +36,11 @@ func TestChangedSecretsNeedARestart(t *testing.T) {
 		"llm.apiKey", "llm.fallbacks[1].apiKey", "speech.speak.apiKey", "speech.transcribe.apiKey",
 	}
 	got := changed(of("before"), of("after"))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got)
 	if got := changed(of("before"), of("before")); len(got) > 0 {
 		t.Errorf("nothing has changed, and %q need a restart", got)
 	}
 	taken := of("before")
 	taken.LLM.APIKey = Secret{}
-	if diff := cmp.Diff([]string{"llm.apiKey"}, changed(of("before"), taken)); diff != "" {
-		t.Errorf("a secret that was taken out (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "a secret that was taken out", []string{"llm.apiKey"}, changed(of("before"), taken))
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A missing variable stops the start and is named in the error. Values of other variables are not shown.
@@ -35,9 +34,7 @@ func TestSE1MissingIsNamed(t *testing.T) {
 func TestSE1OnlyValuesAreExpanded(t *testing.T) {
 	dir := project(t, `{"${A}": 1, "llm": {"models": {"${A}": {"contextWindow": 9}}}}`, "A=name\n")
 	loaded, err := Load(Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if _, ok := loaded.Settings.LLM.Models["${A}"]; !ok {
 		t.Errorf("models = %v, want the key as it is written", loaded.Settings.LLM.Models)
 	}
@@ -67,16 +64,12 @@ func TestSE5FileModes(t *testing.T) {
 			write(t, filepath.Join(dir, FileName), tt.ship, tt.shipMode)
 			write(t, filepath.Join(dir, keys.EnvFile), tt.env, tt.envMode)
 			loaded, err := Load(Options{Dir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var got []string
 			for _, f := range loaded.Findings {
 				got = append(got, f.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "findings", tt.want, got)
 		})
 	}
 }
@@ -85,9 +78,7 @@ func TestSE5SecretFileOpenToOthers(t *testing.T) {
 	dir := project(t, `{"adapters": {"web": {"token": "${file:token}"}}}`, "")
 	write(t, filepath.Join(dir, "token"), "0123456789abcdef\n", 0o644)
 	loaded, err := Load(Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if got := loaded.Settings.Adapters.Web.Token.Reveal(); got != "0123456789abcdef" {
 		t.Errorf("token = %q", got)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestDefaultIsValid(t *testing.T) {
@@ -25,9 +25,7 @@ func TestAllFaultsAreFound(t *testing.T) {
 		got = append(got, f.Key)
 	}
 	want := []string{"timezone", "limits.activeChats", "log.level", "llm.fallbacks[0].model", "llm.fallbacks[0].baseUrl", "llm.fallbacks", "permissions.exec.approvers"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "faults", want, got)
 }
 
 // TestListenMatrix: without a token the listener must be on loopback.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -81,13 +82,9 @@ func checkConvert(t *testing.T, file conformancetest.File, raw json.RawMessage) 
 	conformancetest.Decode(t, raw, &c)
 	var list []uimessage.Message
 	err := json.Unmarshal(c.Messages, &list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	written, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if len(c.Runs) == 0 {
 		t.Error("the case has no runs")
 	}
@@ -131,12 +128,8 @@ func checkConvertRun(t *testing.T, list []uimessage.Message, opts conformancetes
 		}
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	encoded, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	same(t, "model messages", encoded, run.Expect.ModelMessages)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -236,9 +237,7 @@ func checkPersist(t *testing.T, c streamCase, message *uimessage.Message, chunks
 		finish["finishReason"] = reason
 	}
 	got, err := json.Marshal(finish)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	same(t, "finish", got, want.Finish)
 }
 
@@ -313,9 +312,7 @@ func checkSSEEncode(t *testing.T, _ conformancetest.File, raw json.RawMessage) {
 	}
 	for _, raw := range c.Chunks {
 		chunk, err := uistream.DecodeChunk(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		body = uistream.AppendEvent(body, chunk)
 	}
 	body = append(body, uistream.Done...)

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -21,17 +22,11 @@ func schemaOf(t *testing.T, raw json.RawMessage) conformancetest.Schema {
 		return nil
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, compiler.AddResource("schema.json", doc))
 	schema, err := compiler.Compile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return func(v json.RawMessage) error {
 		if v == nil && (schema.Types != nil || schema.Enum != nil) {
 			return errors.New("value is missing")
@@ -87,13 +82,9 @@ func checkValidate(t *testing.T, file conformancetest.File, raw json.RawMessage)
 		}
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	same(t, "messages", got, c.Expect.Messages)
 }
 

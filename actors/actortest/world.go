@@ -30,6 +30,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
@@ -95,9 +96,7 @@ func New(tb testing.TB, o Options) *World {
 	w.spawn()
 	tb.Cleanup(w.Kill)
 	waking, err := o.Store.Waking(context.Background())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	for _, key := range waking {
 		w.System.Root.Send(w.Router, messages.WakeChat{ChatKey: key})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // chats replaces the router and the chats: it records what it receives, and confirms nothing by
@@ -73,9 +74,7 @@ func TestFinalTextFollowsAReceiptThatIsUnderWay(t *testing.T) {
 		if !ok || cmp.Diff([]messages.Receipt{progressed.Receipt}, delivered.Receipts) != "" {
 			t.Errorf("the chat was told %+v, want that the placeholder %s has the text", c.last(), progressed.Receipt.ID)
 		}
-		if diff := cmp.Diff([]string{"all of it"}, fake.Texts(key)); diff != "" {
-			t.Errorf("people see (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "people see", []string{"all of it"}, fake.Texts(key))
 		send(messages.EgressKept{ChatKey: key, Row: row, Parts: 1})
 		system.Root.Stop(pid)
 		system.Root.Stop(router)

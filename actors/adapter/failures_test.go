@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // failing makes the calls of a platform fail with these errors, one after another; nil succeeds.
@@ -52,9 +53,7 @@ func TestDraftOfARefusedAnswerIsNotShown(t *testing.T) {
 			t.Errorf("people see %q", got)
 		}
 		want := []any{messages.EgressFailed{ChatKey: oneChat, Row: row, Reason: string(platform.SendRefused)}}
-		if diff := cmp.Diff(want, s.chats.all()); diff != "" {
-			t.Errorf("the chat was told (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the chat was told", want, s.chats.all())
 	})
 }
 
@@ -123,9 +122,7 @@ func TestIO7OthersGoOn(t *testing.T) {
 				}
 				<-time.After(c.want)
 				synctest.Wait()
-				if diff := cmp.Diff([]string{"here"}, fake.Texts("telegram-chat-6")); diff != "" {
-					t.Errorf("the chat that was told nothing sees (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "the chat that was told nothing sees", []string{"here"}, fake.Texts("telegram-chat-6"))
 				<-time.After(50 * time.Minute)
 				if got := fake.Texts("telegram-chat-5"); len(got) > 0 {
 					t.Errorf("sent within the hour: %q", got)
@@ -151,9 +148,7 @@ func TestWatchesEndWithAPanic(t *testing.T) {
 		}()})
 		port := adapter.NewPort(s.system, s.pid, adapter.PortOptions{Platform: "telegram"})
 		frames, err := port.Watch(t.Context(), oneChat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		s.send(messages.Deliver{ChatKey: oneChat, Row: messages.RowID{MessageID: "a1"}, Text: "here"})
 		<-time.After(time.Minute)
 		if _, open := <-frames; open {

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // planner records what it is asked to plan.
@@ -74,12 +74,8 @@ func TestMessagesFitThePlatform(t *testing.T) {
 				for _, a := range out.Attachments {
 					kinds = append(kinds, a.Kind)
 				}
-				if diff := cmp.Diff([]any{c.text, c.asks, c.kinds}, []any{out.Text, out.Asks, kinds}); diff != "" {
-					t.Errorf("text, requests, files (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff([]string{c.text}, p.Texts("telegram-chat-1")); diff != "" {
-					t.Errorf("people see (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "text, requests, files", []any{c.text, c.asks, c.kinds}, []any{out.Text, out.Asks, kinds})
+				stdtest.Diff(t, "people see", []string{c.text}, p.Texts("telegram-chat-1"))
 				system.Root.Stop(pid)
 			})
 		})

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // taking replaces the chats: it records the messages that it gets, in order, and answers each after
@@ -100,9 +100,7 @@ func TestP7IngressOfASlowChatDelaysNobody(t *testing.T) {
 		want := []string{
 			"telegram-chat-2/1", "telegram-chat-2/2", "telegram-chat-2/3", "telegram-chat-1/1", "telegram-chat-1/2", "telegram-chat-1/3",
 		}
-		if diff := cmp.Diff(want, k.all()); diff != "" {
-			t.Errorf("the chats were asked (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "the chats were asked", want, k.all())
 		if got := port.Accept(t.Context(), nil); len(got) != 0 {
 			t.Errorf("an empty batch has the results %v", got)
 		}
@@ -171,9 +169,7 @@ func TestIngressAgainAfterAPanicOverIt(t *testing.T) {
 			}
 			got = append(got, r.Duplicate)
 		}
-		if diff := cmp.Diff([]bool{true, false, false}, got); diff != "" {
-			t.Errorf("known already (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "known already", []bool{true, false, false}, got)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const oneChat = messages.ChatKey("telegram-chat-1")
@@ -128,9 +129,7 @@ func TestIO6TextThatStandsThere(t *testing.T) {
 				for _, m := range sent {
 					receipts = append(receipts, messages.Receipt{ID: m.ID, Order: m.Order})
 				}
-				if diff := cmp.Diff(c.want, fake.Texts(oneChat)); diff != "" {
-					t.Errorf("people see (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "people see", c.want, fake.Texts(oneChat))
 				told := s.chats.all()
 				got, ok := told[len(told)-1].(messages.EgressDelivered)
 				if want := (messages.EgressDelivered{ChatKey: oneChat, Row: row, Receipts: receipts}); !ok || cmp.Diff(want, got) != "" {
@@ -174,9 +173,7 @@ func TestTextThatStandsThereSurvivesTheNextDraft(t *testing.T) {
 		)
 		<-time.After(2 * time.Hour)
 		s.send(messages.Deliver{ChatKey: oneChat, Row: second, Text: "second"})
-		if diff := cmp.Diff([]string{"first", "note", "second"}, fake.Texts(oneChat)); diff != "" {
-			t.Errorf("people see (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "people see", []string{"first", "note", "second"}, fake.Texts(oneChat))
 		for _, m := range fake.Sent() {
 			if m.Edits > 0 {
 				t.Errorf("%q was edited %d times", m.Text, m.Edits)

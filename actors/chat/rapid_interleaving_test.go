@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
@@ -45,9 +46,7 @@ func TestRL11AnyInterleavingIsValid(t *testing.T) {
 		checks = "400"
 	}
 	old := flag.Lookup("rapid.checks").Value.String()
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, flag.Set("rapid.checks", checks))
 	defer func() { _ = flag.Set("rapid.checks", old) }()
 	steps, requests := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/router"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -52,9 +53,7 @@ func newTree(t *testing.T) *tree {
 func (w *tree) ask(t *testing.T, question any) any {
 	t.Helper()
 	reply, err := w.system.Root.RequestFuture(w.pid, question, time.Minute).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return reply
 }
 
@@ -154,9 +153,7 @@ func TestGuardianBacksOffAndGivesUp(t *testing.T) {
 		if diff := cmp.Diff(want, waits); diff != "" || len(waits) != guardian.Restarts {
 			t.Errorf("waits before restarts (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"child: simulated"}, w.given()); diff != "" {
-			t.Errorf("given up (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "given up", []string{"child: simulated"}, w.given())
 	})
 }
 
@@ -193,9 +190,7 @@ func TestGuardianWatchesItsChildren(t *testing.T) {
 		}
 		w.system.Root.Stop(lost)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"lost: " + guardian.ErrEnded.Error()}, w.given()); diff != "" {
-			t.Errorf("given up (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "given up", []string{"lost: " + guardian.ErrEnded.Error()}, w.given())
 		if again, ok := w.ask(t, guardian.Spawn{Name: "stopped", Props: newShaky().props()}).(guardian.Spawned); !ok || again.Err != nil {
 			t.Errorf("the name of a stopped child is not free: %+v", again)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
@@ -87,9 +88,7 @@ func TestArchivedTurnsAreRead(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &shelf{lists: lists, seqs: seqs}
 			turns, err := withArchived(t.Context(), s, "cli-chat-a", s.turns(tt.turns), tt.mark)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			for i := range turns { // the test store does not know which answer ends a run
 				turns[i].Ends = turns[i].Ends || turns[i].Message.ID[0] == 'a'
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
@@ -69,9 +70,7 @@ func TestStatementsOfMembers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			answer, err := json.Marshal(offer{tt.fact, tt.by, tt.from})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			facts, dropped, err := groupWork().facts(string(answer), time.UTC)
 			if err != nil || (len(facts) == 1) != tt.want || len(facts)+dropped != 1 {
 				t.Fatalf("%d facts, %d dropped, %v; want taken %v", len(facts), dropped, err, tt.want)

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
@@ -91,9 +92,7 @@ func TestMaterial(t *testing.T) {
 	const want = `{"n":1,"at":"2026-07-01 10:00","who":"user","from":"ana","id":"7","text":"words of u1"}
 {"n":2,"at":"2026-07-01 10:00","who":"assistant","calls":[{"tool":"chat_send","in":"{\"text\":\"Tea is on.\"}"}]}
 `
-	if diff := cmp.Diff(want, newWork([]messages.CompactTurn{said, did}, memories.Mark{}, time.UTC).material); diff != "" {
-		t.Errorf("material (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "material", want, newWork([]messages.CompactTurn{said, did}, memories.Mark{}, time.UTC).material)
 }
 
 func TestFacts(t *testing.T) {

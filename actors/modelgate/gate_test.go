@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -54,9 +55,7 @@ func newFloor(t *testing.T, o modelgate.Options) *floor {
 func (f *floor) metric(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := f.reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, m := range families {
 		if m.GetName() == name {
 			return m.GetMetric()[0].GetGauge().GetValue()

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestLineIsFair(t *testing.T) {
@@ -22,9 +22,7 @@ func TestLineIsFair(t *testing.T) {
 	l.release("a")
 	l.release("d") // withdraws its request
 	last, _ := l.admit(time.Time{})
-	if diff := cmp.Diff([][]string{{"a", "b"}, {"c"}, {"b"}}, [][]string{got, next, last}); diff != "" {
-		t.Errorf("admitted (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "admitted", [][]string{{"a", "b"}, {"c"}, {"b"}}, [][]string{got, next, last})
 }
 
 // A chat with many askers gets one turn a round, like the others.
@@ -38,9 +36,7 @@ func TestLineTakesChatsInTurn(t *testing.T) {
 		got = append(got, granted...)
 		l.release(granted[0])
 	}
-	if diff := cmp.Diff([]string{"a1", "b1", "c1", "a2", "c2", "a3"}, got); diff != "" {
-		t.Errorf("admitted (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "admitted", []string{"a1", "b1", "c1", "a2", "c2", "a3"}, got)
 }
 
 func TestLineKeepsTheMinutesBudget(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // tried is the result of a series of calls.
@@ -40,9 +41,7 @@ func try(t *testing.T, calls ...modeltest.Call) tried {
 		})
 		look.S.InputSchema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]}`)
 		set, err := tool.NewSet(look)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		script := modeltest.NewScript()
 		for i, c := range calls {
 			c.ID = fmt.Sprint("c", i+1)
@@ -99,9 +98,7 @@ func TestRL7UnknownTool(t *testing.T) {
 		ran: 0, requests: 2, texts: []string{"The end."},
 		outcomes: []string{"lock output-error Model tried to call unavailable tool 'lock'. Available tools: look."},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tried{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got, cmp.AllowUnexported(tried{}))
 }
 
 // The third equal call in a row is not made and ends the run; so does the last step that a run may
@@ -135,9 +132,7 @@ func TestRL8EndlessRunsEnd(t *testing.T) {
 func TestRL9WordsOfToolsAreBounded(t *testing.T) {
 	huge := strings.Repeat("y\n", 1<<20)
 	output, err := json.Marshal(huge)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		fails := actortest.Func{Says: tool.Spec{Name: "fails"}, Do: func(context.Context, tool.Call) (tool.Result, error) {
 			return tool.Result{}, errors.New("first words " + huge + "last words")
@@ -148,9 +143,7 @@ func TestRL9WordsOfToolsAreBounded(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		frames, err := w.Port.Watch(ctx, alice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		w.Say(alice, "alice", "go")
 		<-time.After(time.Second)
 		got := outcomes(w.View(alice).Messages)
@@ -207,9 +200,7 @@ func TestRL9ToolThatDoesNotEnd(t *testing.T) {
 		close(release)
 		w.Say(alice, "alice", "and now?")
 		<-time.After(time.Second)
-		if diff := cmp.Diff([]string{"It hangs.", "Still here."}, w.Platform.Texts(alice)); diff != "" {
-			t.Errorf("sent (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "sent", []string{"It hangs.", "Still here."}, w.Platform.Texts(alice))
 		got := outcomes(w.View(alice).Messages)
 		if len(got) != 1 || !strings.Contains(got[0], "could not be stopped") {
 			t.Errorf("the call came to %q", got)

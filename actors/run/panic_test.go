@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // went is what people read after an internal failure of a run.
@@ -66,9 +67,7 @@ func (validated) CheckCall(tool.Call) tool.Verdict { panic("in the policy") }
 func through(t *testing.T, rt http.RoundTripper) model.Model {
 	t.Helper()
 	m, err := provider.New(provider.Options{Endpoint: provider.Endpoint{BaseURL: "http://provider.test", Model: "m"}, Transport: rt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return m
 }
 
@@ -140,12 +139,8 @@ func TestRL16OneRunFails(t *testing.T) {
 				w.Wait()
 				close(release)
 				w.Wait()
-				if diff := cmp.Diff([]string{tt.want, "Alice's answer."}, w.Platform.Texts(alice)); diff != "" {
-					t.Errorf("Alice reads (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff([]string{"Bob's answer."}, w.Platform.Texts(bob)); diff != "" {
-					t.Errorf("Bob reads (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "Alice reads", []string{tt.want, "Alice's answer."}, w.Platform.Texts(alice))
+				stdtest.Diff(t, "Bob reads", []string{"Bob's answer."}, w.Platform.Texts(bob))
 			})
 		})
 	}

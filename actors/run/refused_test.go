@@ -24,6 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -198,9 +199,7 @@ func TestRL5TheChatStaysShort(t *testing.T) {
 			}
 		}
 		v := w.View(alice)
-		if err := w.Port.Rewind(t.Context(), alice, v.Messages[1].ID); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, w.Port.Rewind(t.Context(), alice, v.Messages[1].ID))
 		w.Say(alice, "alice", "after the rewind")
 		<-time.After(time.Minute)
 		if last := m.since(before + 5); len(last) != 1 || !bytes.Contains(last[0], []byte("question 0")) || bytes.Contains(last[0], []byte("too long")) {
@@ -221,9 +220,7 @@ func encoded(list []uimessage.Message) []string {
 func prefixBroken(t *testing.T, w *actortest.World) float64 {
 	t.Helper()
 	families, err := w.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, f := range families {
 		if f.GetName() != "sma_prompt_prefix_broken_total" {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -43,8 +44,6 @@ func TestSourcesAreKept(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"As said there."}, w.Platform.Texts(alice)); diff != "" {
-			t.Errorf("in the chat (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "in the chat", []string{"As said there."}, w.Platform.Texts(alice))
 	})
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Play plays the files of a pattern, of which there must be at least least, and compares the results of each with its
@@ -23,9 +25,7 @@ func Play(t *testing.T, pattern string, least int, wanted []string, update bool,
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if len(strings.TrimSpace(string(archive.Comment))) < 40 {
 				t.Error("the scenario does not say what it shows")
 			}
@@ -46,9 +46,7 @@ func Play(t *testing.T, pattern string, least int, wanted []string, update bool,
 			if !update {
 				return
 			}
-			if err := os.WriteFile(file, txtar.Format(out), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(file, txtar.Format(out), 0o600))
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -51,9 +52,7 @@ func TestPI4ATaskThatAsksWaits(t *testing.T) {
 			answer, err := s.System.Root.RequestFuture(s.Router, messages.DecideApproval{
 				ChatKey: own, RequestID: "d1", By: messages.Asker{Platform: "control", ID: "me"}, Say: []messages.Decision{say},
 			}, time.Minute).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if decided, ok := answer.(messages.ApprovalDecided); !ok || len(decided.Outcomes) != 1 || decided.Outcomes[0].Is != messages.DecisionDone {
 				t.Fatalf("got %+v", answer)
 			}

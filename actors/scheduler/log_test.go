@@ -11,6 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -39,9 +40,7 @@ func TestLogThatFailsWhileFiresAreSettled(t *testing.T) {
 		for _, id := range []string{"a", "b"} {
 			f := timetable.Fire{Is: timetable.FireStarted, At: s.now(), Task: id, ID: timetable.FireID(id, s.now()), Planned: s.now(), Title: id, Body: "do it"}
 			ended := timetable.Fire{Is: timetable.FireEnded, At: s.now(), Task: id, ID: f.ID, Result: string(journal.ResultDone), Text: "done"}
-			if err := s.log.Log.AddFires(t.Context(), f, ended); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, s.log.Log.AddFires(t.Context(), f, ended))
 		}
 		panics := 0
 		heard := s.System.EventStream.Subscribe(func(event any) {

@@ -25,9 +25,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -39,12 +40,7 @@ const alice messages.ChatKey = "telegram-chat-1"
 
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
-	s, err := filestore.Open(filestore.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return filestoretest.In(t, t.TempDir())
 }
 
 // reader is a chat whose people read its history, which shows everything once.
@@ -180,9 +176,7 @@ func (s *scheduled) fires() []timetable.Fire {
 
 func (s *scheduled) is(key messages.ChatKey, want ...string) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, s.read(key)); diff != "" {
-		s.t.Errorf("%s (-want +got):\n%s", key, diff)
-	}
+	stdtest.Diff(s.t, string(key), want, s.read(key))
 }
 
 func TestTaskIsDoneAndTold(t *testing.T) {
@@ -200,9 +194,7 @@ func TestTaskIsDoneAndTold(t *testing.T) {
 			t.Errorf("too early: %q", got)
 		}
 		s.pass(2 * time.Second)
-		if diff := cmp.Diff([]string{"Tea is ready."}, s.Platform.Texts(alice)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "", []string{"Tea is ready."}, s.Platform.Texts(alice))
 		s.is(alice, "Tea is ready.") // the model knows it, too
 		s.pass(48 * time.Hour)
 		s.is(reader, "did Report at 2000-01-01 09:00 UTC", "did Report at 2000-01-02 09:00 UTC")
@@ -258,9 +250,7 @@ func TestTaskIsReadBeforeItRuns(t *testing.T) {
 			s.tasks.SetTaskStatus(t.Context(), "cancelled", timetable.Done, ""),
 			s.tasks.ChangeTask(t.Context(), "changed", func(t timetable.Task) (timetable.Task, error) { t.Say = "as it is"; return t, nil }),
 			s.tasks.RemoveTask(t.Context(), "removed"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		s.pass(time.Minute)
 		s.is(reader, "as it is")
 		s.stop()
@@ -277,9 +267,7 @@ func TestTaskRunByHand(t *testing.T) {
 		s.start()
 		run := func(id string) messages.TaskStarted {
 			answer, err := s.System.Root.RequestFuture(s.pid, messages.RunTask{TaskID: id, By: "me"}, time.Minute).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			s.Wait()
 			started, _ := answer.(messages.TaskStarted)
 			return started
@@ -313,9 +301,7 @@ func TestForgottenTaskIsNotReported(t *testing.T) {
 		)
 		s.start()
 		s.pass(10 * time.Hour)
-		if err := errors.Join(s.tasks.ForgetChat(t.Context(), reader, nil), s.log.ForgetChat(t.Context(), reader)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(s.tasks.ForgetChat(t.Context(), reader, nil), s.log.ForgetChat(t.Context(), reader)))
 		s.System.Root.Send(s.pid, messages.TasksChanged{})
 		close(release)
 		s.pass(time.Hour)
@@ -343,9 +329,7 @@ func TestTaskWaitsForABusyChat(t *testing.T) {
 		s.Say(alice, "alice", "long work")
 		s.pass(2 * time.Minute)
 		s.is(reader)
-		if diff := cmp.Diff([]string{"ping"}, s.Platform.Texts(alice)); diff != "" {
-			t.Errorf("a chat with an outbox hears it at once (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "a chat with an outbox hears it at once", []string{"ping"}, s.Platform.Texts(alice))
 		close(release)
 		s.pass(10 * time.Second)
 		s.is(reader, "at last", "ping")

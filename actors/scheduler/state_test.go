@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -40,9 +41,7 @@ func TestPlacesOfTasks(t *testing.T) {
 			}
 			news := timetable.Task{ID: "news", Title: "News", Cron: "1 9 * * *", ChatKey: "telegram-chat-2", Status: timetable.Active, CatchUp: tt.catchUp, Body: "news"}
 			times, err := news.Schedule(time.UTC)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			b.apply(timetable.Fire{Is: timetable.FireSeen, Task: news.ID, At: start, Mark: news.Mark()})
 			due, looked := start.Add(time.Minute), time.Time{}
 			if tt.looked != -1 {
@@ -66,9 +65,7 @@ func TestTasksOfAChatThatTakesNothingWait(t *testing.T) {
 	b := newBook(nil)
 	often := timetable.Task{ID: "often", Title: "Often", Cron: "* * * * *", ChatKey: "telegram-chat-2", Status: timetable.Active, Say: "look"}
 	times, err := often.Schedule(time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	tasks, looked := []task{{Task: often, times: times}}, time.Time{}
 	var started []timetable.Fire
 	pass := func(minutes int) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestCrashWaitsGrow(t *testing.T) {
@@ -18,9 +18,7 @@ func TestCrashWaitsGrow(t *testing.T) {
 		c.revived(now)
 	}
 	want := []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, parkFor, parkFor}
-	if diff := cmp.Diff(want, waits); diff != "" {
-		t.Errorf("waits (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "waits", want, waits)
 	if now = now.Add(calm + 1); c.next(now) != 0 || c.parked {
 		t.Error("a chat that worked for a while is still held as one that loops")
 	}

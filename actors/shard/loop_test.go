@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -51,9 +52,7 @@ func TestCL1CrashLoopIsParked(t *testing.T) {
 			synctest.Wait()
 		}
 		// Two starts at once, one after a second, and no fourth message to panic at.
-		if diff := cmp.Diff([]int{2, 3, 3, 4, 4, 4, 4, 4}, starts); diff != "" {
-			t.Errorf("starts by seconds (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "starts by seconds", []int{2, 3, 3, 4, 4, 4, 4, 4}, starts)
 		w.send(poisoned, 3, 200)
 		<-time.After(time.Minute)
 		synctest.Wait()
@@ -155,9 +154,7 @@ func TestCL4LettersThatWaitAtAStop(t *testing.T) {
 				if refused, err := waits.Result(); err != nil || refused != any(messages.IngressRejected{ChatKey: poisoned, Reason: "stopping"}) {
 					t.Errorf("the message that waits is answered with %+v, %v", refused, err)
 				}
-				if diff := cmp.Diff(ids(0, 2), w.took(poisoned)); diff != "" {
-					t.Errorf("the chat got (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "the chat got", ids(0, 2), w.took(poisoned))
 				w.mu.Lock()
 				defer w.mu.Unlock()
 				if well != (w.receipts == 1) {

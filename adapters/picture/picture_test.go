@@ -19,6 +19,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // marked is an image whose upper left corner is red and whose rest is blue.
@@ -41,9 +42,7 @@ func encoded(tb testing.TB, kind string, img image.Image) []byte {
 	default:
 		err = jpeg.Encode(&out, img, &jpeg.Options{Quality: 95})
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	return out.Bytes()
 }
 
@@ -72,16 +71,12 @@ func TestPicturesAreUprightAndSayNoPlace(t *testing.T) {
 	for turn, corner := range corners {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			p, err := decode(withEXIF(encoded(t, "jpg", marked(160, 80)), order, turn))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if w, h := 160, 80; turn >= 5 && (p.Width != h || p.Height != w) || turn < 5 && (p.Width != w || p.Height != h) {
 				t.Errorf("turn %d: %dx%d", turn, p.Width, p.Height)
 			}
 			img, err := jpeg.Decode(bytes.NewReader(p.JPEG))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			for y := range 2 {
 				for x := range 2 {
 					want := x == corner[0] && y == corner[1]
@@ -168,9 +163,7 @@ func TestShelf(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "files")
 	s := NewShelf(tool.ChatFiles{Root: root, Folder: folderOf})
 	p, err := s.Keep(t.Context(), "a", bytes.NewReader(encoded(t, "png", marked(30, 20))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	again, err := s.Keep(t.Context(), "a", bytes.NewReader(encoded(t, "png", marked(30, 20))))
 	if err != nil || again != p {
 		t.Errorf("the same picture is %+v, %v, want %+v", again, err, p)
@@ -183,12 +176,8 @@ func TestShelf(t *testing.T) {
 	if err != nil || doc.Mime != messages.MimePDF {
 		t.Errorf("%+v, %v", doc, err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "results", "a", "secret.jpg"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("secret.jpg", filepath.Join(root, "results", "a", "picture-x.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(root, "results", "a", "secret.jpg"), []byte("x"), 0o600))
+	stdtest.Must(t, os.Symlink("secret.jpg", filepath.Join(root, "results", "a", "picture-x.jpg")))
 	for name, link := range map[string]string{
 		"another chat": p.Link("b"), "another file": messages.Picture{Path: "results/a/secret.jpg"}.Link("a"), "a link": messages.Picture{Path: "results/a/picture-x.jpg"}.Link("a"),
 		"a way out": messages.Picture{Path: "results/a/../b/picture-x.jpg"}.Link("a"), "no link": "https://example.org/picture-x.jpg", "nothing": "ship-file:a/",
@@ -197,9 +186,7 @@ func TestShelf(t *testing.T) {
 			t.Errorf("%s was read", name)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(p.Path)), []byte("\xff\xd8\xffother"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(p.Path)), []byte("\xff\xd8\xffother"), 0o600))
 	if _, err := s.Load(t.Context(), p.Link("a")); err == nil {
 		t.Error("a picture that was changed was read")
 	}

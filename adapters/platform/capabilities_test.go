@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestFit(t *testing.T) {
@@ -56,9 +57,7 @@ func TestFit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before := append([]platform.Attachment(nil), c.out.Attachments...)
 			got := c.caps.Fit(c.out)
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", c.want, got)
 			if diff := cmp.Diff(before, append([]platform.Attachment(nil), c.out.Attachments...)); diff != "" {
 				t.Errorf("what was handed over has changed:\n%s", diff)
 			}

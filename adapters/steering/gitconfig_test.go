@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/steering"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // What the settings of a version store make git obey is found in every spelling that git reads, if it is in the project.
@@ -35,12 +36,8 @@ func TestWithinFollowsSettings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for file, text := range map[string]string{".git/config": strings.ReplaceAll(x.config, "{dir}", dir), "shared": x.shared} {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
+				stdtest.Must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 			}
 			var got []string
 			for _, path := range steering.In(dir, []string{filepath.Join(dir, ".git")}, nil).Kept {
@@ -48,9 +45,7 @@ func TestWithinFollowsSettings(t *testing.T) {
 					got = append(got, rel)
 				}
 			}
-			if diff := cmp.Diff(strings.Fields(x.want), got, cmp.Transformer("list", func(s []string) string { return strings.Join(s, " ") })); diff != "" {
-				t.Errorf("kept as it is (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "kept as it is", strings.Fields(x.want), got, cmp.Transformer("list", func(s []string) string { return strings.Join(s, " ") }))
 		})
 	}
 }
@@ -59,9 +54,7 @@ func TestWithinFollowsSettings(t *testing.T) {
 func TestSettingsThatAreAPipe(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "nested", ".git")
-	if err := errors.Join(os.MkdirAll(store, 0o755), syscall.Mkfifo(filepath.Join(store, "config"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.MkdirAll(store, 0o755), syscall.Mkfifo(filepath.Join(store, "config"), 0o600)))
 	found := make(chan steering.Files, 1)
 	go func() { found <- steering.In(dir, []string{store}, nil) }()
 	select {

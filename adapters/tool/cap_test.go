@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 type shortened struct {
@@ -39,9 +40,7 @@ func TestCapLeavesSmallResults(t *testing.T) {
 func TestCapShortensLargeResults(t *testing.T) {
 	long := strings.Repeat("0123456789", 10_000)
 	quoted, err := json.Marshal("<&>" + strings.Repeat("\"\u2028\x01字😀\n", 5_000) + "end")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for name, tt := range map[string]struct {
 		in         string
 		head, tail string
@@ -74,9 +73,7 @@ func TestCapShortensLargeResults(t *testing.T) {
 			}
 			whole := tt.in
 			if tt.in[0] == '"' {
-				if err := json.Unmarshal([]byte(tt.in), &whole); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, json.Unmarshal([]byte(tt.in), &whole))
 			}
 			if string(kept) != whole || s.Bytes != len(whole) || s.Whole != "results/call-1" || !s.Truncated {
 				t.Errorf("%s: kept %d bytes as %q, says %d; want %d", name, len(kept), s.Whole, s.Bytes, len(whole))
@@ -97,9 +94,7 @@ func TestCapSaysThatTheWholeIsGone(t *testing.T) {
 		t.Errorf("error = %v, want %v", err, full)
 	}
 	var s shortened
-	if err := json.Unmarshal(got, &s); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(got, &s))
 	if s.Whole != "" || !strings.Contains(s.Note, "could not be stored") {
 		t.Errorf("result = %+v, want it to say that the rest is gone", s)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMakeFolderFollowsNoLinks(t *testing.T) {
@@ -14,9 +15,7 @@ func TestMakeFolderFollowsNoLinks(t *testing.T) {
 	for _, link := range []string{"", "a", "a/b", "a/b/c"} {
 		root := filepath.Join(t.TempDir(), "above", "root")
 		at := filepath.Join(root, link)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.Symlink(elsewhere, at)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.Symlink(elsewhere, at)))
 		if err := tool.MakeFolder(root, "a/b/c"); !errors.Is(err, tool.ErrLink) {
 			t.Errorf("%q: %v", link, err)
 		}

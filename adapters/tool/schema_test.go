@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const sendSchema = `{"type":"object","properties":{"text":{"type":"string"},"kind":{"enum":["photo","voice"]},
@@ -32,9 +33,7 @@ func TestSchemaValidate(t *testing.T) {
 		{"not an object", `[]`, []string{"got array, want object"}},
 	}
 	s, err := tool.NewSchema(json.RawMessage(sendSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			err := s.Validate(json.RawMessage(tt.input))
@@ -58,17 +57,13 @@ func TestSchemaValidate(t *testing.T) {
 
 func TestSchemaFaultsAreBounded(t *testing.T) {
 	s, err := tool.NewSchema(json.RawMessage(`{"type":"object","additionalProperties":{"type":"string"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	input := map[string]int{}
 	for i := range 100 {
 		input[strings.Repeat("k", 300)+string(rune('0'+i))] = i
 	}
 	raw, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := s.Validate(raw); len(err.Error()) > 2000 || !strings.Contains(err.Error(), "more") {
 		t.Errorf("message of %d bytes does not stay short: %.300s", len(err.Error()), err)
 	}
@@ -80,9 +75,7 @@ func TestSchemaStaysInside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := tool.NewSchema(json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"` + ref + `"}}}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if err := s.Validate(json.RawMessage(`{"a":1}`)); !errors.Is(err, tool.ErrSchema) {
 				t.Errorf("Validate = %v, want %v", err, tool.ErrSchema)
 			}
@@ -93,9 +86,7 @@ func TestSchemaStaysInside(t *testing.T) {
 func TestSetValidate(t *testing.T) {
 	odd := &tooltest.Tool{S: tool.Spec{Name: "odd", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"pattern":"("}}}`)}}
 	s, err := tool.NewSet(tooltest.New("files:read", nil), odd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := s.Validate("files:read", json.RawMessage(`{}`)); err != nil {
 		t.Errorf("a valid input: %v", err)
 	}

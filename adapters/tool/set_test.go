@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func set(t *testing.T, names ...string) *tool.Set {
@@ -29,9 +28,7 @@ func set(t *testing.T, names ...string) *tool.Set {
 
 func TestSetIsSortedAndFindsTools(t *testing.T) {
 	s := set(t, "web_fetch", "files:read", "chat_send")
-	if diff := cmp.Diff([]string{"chat_send", "files:read", "web_fetch"}, s.Names()); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "names", []string{"chat_send", "files:read", "web_fetch"}, s.Names())
 	if got, ok := s.Lookup("web_fetch"); !ok || got.Spec().Name != "web_fetch" {
 		t.Errorf("Lookup(web_fetch) = %v, %v", got, ok)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The model reads a schema without limits, in the same order. Inputs are still validated against all of it. The schema
@@ -30,9 +31,7 @@ func TestModelsReadSchemasWithoutLimits(t *testing.T) {
 	foreign := &tooltest.Tool{S: tool.Spec{Name: "server:tool", InputSchema: json.RawMessage(schema), Foreign: true}}
 	gone := tool.Spec{Name: "gone", InputSchema: json.RawMessage(schema)}
 	set, err := tool.NewSet(own, foreign)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, tt := range []struct {
 		spec tool.Spec
 		want string

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -26,9 +26,7 @@ func asked(t *testing.T) []struct {
 } {
 	t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	at := time.Date(2026, 3, 28, 9, 30, 0, 0, berlin)
 	command := func(change values) values {
 		out := values{"Background": false, "Sandbox": true, "Network": false, "Folder": "", "Why": "", "Scripts": "", "Limit": time.Minute}
@@ -123,17 +121,10 @@ func TestRequestsReadPlainly(t *testing.T) {
 	}
 	const golden = "testdata/requests.golden"
 	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(golden, []byte(out.String()), 0o600))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	want := stdtest.Read(t, golden)
+	stdtest.Diff(t, "", string(want), out.String())
 }
 
 // A text that cannot be written is an error: people are never asked with a gap in a sentence.

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // prey is the built binary on a project, with a model that obeys: it runs the command that
@@ -32,9 +33,7 @@ func newPrey(t *testing.T, permissions map[string]any) *prey {
 	w := &prey{commands: map[string]string{}, told: map[string]string{}}
 	w.killWorld = newKillWorld(t, binary(t), 1, "direct", modeltest.NewFunc(w.obey), rand.New(rand.NewPCG(1, 2)))
 	w.configure(t, "permissions", map[string]any{"exec": permissions})
-	if err := w.command(t, "trust", w.victim.dir, "--yes").Run(); err != nil { // commands that run unasked
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.command(t, "trust", w.victim.dir, "--yes").Run()) // commands that run unasked
 	return w
 }
 
@@ -93,12 +92,8 @@ func (w *prey) hears(t *testing.T, text string) {
 func (w *prey) write(t *testing.T, name, text string) {
 	t.Helper()
 	full := filepath.Join(w.victim.dir, name)
-	if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Dir(full), 0o750))
+	stdtest.Must(t, os.WriteFile(full, []byte(text), 0o600))
 }
 
 func (w *prey) read(name string) string {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/browsertest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -23,9 +24,7 @@ import (
 func asRole(t *testing.T, method, url, token, body string, headers ...string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -37,14 +36,10 @@ func asRole(t *testing.T, method, url, token, body string, headers ...string) (i
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }() // only read from
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return resp.StatusCode, string(raw)
 }
 
@@ -190,13 +185,9 @@ func (c *consoleWorld) plant(t *testing.T, payloads []string) {
 	t.Helper()
 	dir := t.TempDir() // the folder of the host is locked
 	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	chat, err := store.OpenChat(t.Context(), evilChat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for i, p := range append(payloads, injected) {
 		call, title := fmt.Sprint("c", i), uimessage.Some(p)
 		asked := map[string]any{"id": p, "n": 1, "callId": call, "answer": "approved", "by": p, "byName": p, "reason": p, "exact": p, "what": p, "title": p}
@@ -214,13 +205,9 @@ func (c *consoleWorld) plant(t *testing.T, payloads []string) {
 				uimessage.File{MediaType: p, URL: p, Filename: title},
 				uimessage.Data{Name: p, Data: encoded(t, p)},
 			}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 	}
-	if err := errors.Join(chat.Close(), store.Close(), os.CopyFS(filepath.Join(c.dir, ".ship", "chat", evilChat), os.DirFS(filepath.Join(dir, "chat", evilChat)))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(chat.Close(), store.Close(), os.CopyFS(filepath.Join(c.dir, ".ship", "chat", evilChat), os.DirFS(filepath.Join(dir, "chat", evilChat)))))
 	c.write(".ship/memory/project.md", "# Memory\n\n"+strings.Join(payloads, "\n"))
 	c.write("evil.txt", strings.Join(payloads, "\n"))
 	c.write(".ship/tasks/evil.md", fmt.Sprintf("---\ntitle: %q\ncron: \"0 9 * * 1\"\nchatKey: %q\nstatus: \"paused\"\n---\n\n%s\n", injected, evilChat, injected))
@@ -232,8 +219,6 @@ func (c *consoleWorld) plant(t *testing.T, payloads []string) {
 func encoded(t *testing.T, v any) json.RawMessage {
 	t.Helper()
 	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return raw
 }

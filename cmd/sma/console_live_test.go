@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // live is whether the timeline of a chat's page has a line with these words.
@@ -27,9 +29,7 @@ func (c *consoleWorld) testLive(t *testing.T) {
 	p.show("chat/telegram-chat-2")
 	p.Until(history("hello"))
 	c.api.Say(2, 2, "the beginning |@live| and the end", nil)
-	if err := c.model.waitReached(t.Context(), "live"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.model.waitReached(t.Context(), "live"))
 	p.Until(`document.querySelector('.timeline li.head.going') && ` + live("Model call"))
 	p.Until(history("the beginning |@live| and the end"))
 	c.model.open("live")
@@ -92,9 +92,7 @@ func (c *consoleWorld) testMerge(t *testing.T) {
 	p.show("chat/telegram-chat-4")
 	p.Until(history("hello 3"))
 	c.api.Say(4, 4, `first |@merge|#list_files {}`, nil)
-	if err := c.model.waitReached(t.Context(), "merge"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.model.waitReached(t.Context(), "merge"))
 	c.api.Say(4, 4, "and this as well", nil)
 	p.Until(`document.body.innerText.includes('and this as well')`)
 	c.model.open("merge")
@@ -120,9 +118,7 @@ func (c *consoleWorld) testReconnect(t *testing.T) {
 	c.kill()
 	list.Until(`document.getElementById('state').textContent.includes('cannot be reached')`)
 	chat.Until(live("Connection lost"))
-	if err := c.start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.start())
 	list.Until(`document.getElementById('state').textContent === ''`)
 	chat.Until(live("Connected again"))
 	c.answered(t, 2, "after the restart")

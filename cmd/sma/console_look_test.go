@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/browsertest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // testLooks opens every page on a phone, and in both color schemes for axe, which looks for what people with a screen
@@ -28,10 +29,7 @@ func (c *consoleWorld) testLooks(t *testing.T) {
 	p.quiet()
 	file := filepath.Join("testdata", "e2e", "node_modules", "axe-core", "axe.min.js")
 	need(t, file)
-	axe, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	axe := stdtest.Read(t, file)
 	for _, scheme := range []string{"light", "dark"} {
 		p := c.page(t)
 		p.Prefers("prefers-color-scheme", scheme)
@@ -114,9 +112,7 @@ func TestConsoleOfACrowd(t *testing.T) {
 		c.write(".ship/chat/"+key+"/messages/history.jsonl", fmt.Sprintf(
 			`{"id":"u","role":"user","parts":[{"type":"text","text":"hello"}],"metadata":{"ts":1795822808469,"chatKey":%q,"kind":"normal","seq":1}}`+"\n", key))
 	}
-	if err := c.start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.start())
 	t.Cleanup(c.kill)
 	host := "http://" + c.address()
 	p := c.pageOf(t, host)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // press clicks the button with these words on a card or row that has others.
@@ -38,9 +40,7 @@ func (c *consoleWorld) testActors(t *testing.T) {
 	t.Helper()
 	before := len(c.api.Sent(9))
 	c.api.Say(9, 9, "this goes on |@again| after a restart", nil)
-	if err := c.model.waitReached(t.Context(), "again"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.model.waitReached(t.Context(), "again"))
 	p := c.page(t)
 	p.show("actors")
 	for _, actor := range []string{"host", "router", "shard", "chat", "run", "modelgate", "scheduler", "adapter-telegram"} {
@@ -138,9 +138,7 @@ func (c *consoleWorld) testPause(t *testing.T) {
 	c.answered(t, 1, "before")
 	before := len(c.api.Sent(1))
 	c.api.Say(1, 1, "the last run |@last| ends", nil)
-	if err := c.model.waitReached(t.Context(), "last"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.model.waitReached(t.Context(), "last"))
 	p := c.page(t)
 	p.show("chat/telegram-chat-1")
 	p.press("aside .bar", "Pause", "Pause")
@@ -153,9 +151,7 @@ func (c *consoleWorld) testPause(t *testing.T) {
 	c.api.Say(1, 1, "this waits", nil)
 	p.Until(history("this waits"))
 	c.kill()
-	if err := c.start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.start())
 	c.answered(t, 2, "another chat goes on")
 	if got := len(c.api.Sent(1)); got != before+1 {
 		t.Errorf("a paused chat has sent %d messages", got-before)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // largestPicture is how many bytes a picture of the documentation may have.
@@ -50,9 +52,7 @@ func TestConsolePictures(t *testing.T) {
 	p.Until(history("three eyes"))
 	p.Eval(`new Promise((done) => setTimeout(done, 500))`) // the run begins after the page was opened
 	say(2, "Ben", "How much rain fell this week?")
-	if err := c.model.waitReached(t.Context(), "rain"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.model.waitReached(t.Context(), "rain"))
 	say(2, "Ben", "And do the beans need any water?")
 	p.Until(live("list_files") + ` && document.body.innerText.includes('beans')`)
 	p.picture("console-chat")

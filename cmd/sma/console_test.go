@@ -2,13 +2,13 @@ package main_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/browsertest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // consoleWorld is a host with a bot on a fake Telegram, its scripted model, and a browser for its console.
@@ -175,15 +175,10 @@ func (c *consoleWorld) testPages(t *testing.T) {
 func (c *consoleWorld) audit(t *testing.T, words ...string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.dir, ".ship", "approvals", "audit-*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out []string
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := stdtest.Read(t, file)
 	lines:
 		for line := range strings.Lines(string(raw)) {
 			for _, w := range words {

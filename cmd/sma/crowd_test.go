@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // held is what a process that rests holds.
@@ -67,14 +68,9 @@ func newCrowds(t *testing.T, chats int) *crowds {
 		return acknowledge(req)
 	}))
 	path := filepath.Join(w.dir, "ship.json")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := stdtest.Read(t, path)
 	open := strings.Replace(string(raw), `"metrics":{"listen":"off"}`, `"metrics":{"listen":"127.0.0.1:0"}`, 1)
-	if err := os.WriteFile(path, []byte(open), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, []byte(open), 0o600))
 	w.v = newVictim(t, w.dir, killable(t))
 	w.v.start(t)
 	w.v.ready(t)
@@ -130,13 +126,9 @@ func (w *crowds) rest(t *testing.T) held {
 func (w *crowds) scrape(t *testing.T) map[string]float64 {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.metrics, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }() // only read from
 	out := map[string]float64{}
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestFeishuFakeJudged uses our fake with the vendor's own library: it gets tokens, sends, answers, streams a card,
@@ -25,30 +26,22 @@ func TestFeishuFakeJudged(t *testing.T) {
 	api.AddChat("oc_1", "p2p")
 	event := func(id, text string) map[string]any {
 		content, err := json.Marshal(map[string]string{"text": text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return map[string]any{
 			"sender":  map[string]any{"sender_id": map[string]any{"open_id": "ou_1"}, "sender_type": "user"},
 			"message": map[string]any{"message_id": id, "chat_id": "oc_1", "chat_type": "p2p", "message_type": "text", "content": string(content)},
 		}
 	}
 	req, err := api.Request(t.Context(), "http://127.0.0.1/", api.EventBody("im.message.receive_v1", event("om_1", "posted")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	headers := map[string]string{}
 	for name := range req.Header {
 		headers[strings.ToLower(name)] = req.Header.Get(name)
 	}
 	request, err := json.Marshal(map[string]any{"headers": headers, "body": string(body)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	api.Mute(true) // the library comes later
 	var held []map[string]string
 	for kind, ask := range map[string]string{"image": "image", "file": "file"} {
@@ -56,9 +49,7 @@ func TestFeishuFakeJudged(t *testing.T) {
 		held = append(held, map[string]string{"message_id": id, "file_key": api.HeldKey(id), "type": ask, "text": "of " + kind})
 	}
 	files, err := json.Marshal(held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	forwarded := api.SayForwarded("oc_1", "ou_1", []feishutest.Forwarded{
 		{From: "ou_2", Kind: "text", Content: `{"text":"x"}`}, {From: "ou_3", Kind: "image", Content: `{"image_key":"img_v3_1"}`},
 	}, nil)
@@ -72,9 +63,7 @@ func TestFeishuFakeJudged(t *testing.T) {
 		"FEISHU_HELD="+string(files), "FEISHU_FORWARDED="+forwarded)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		if cancel(); t.Failed() && cmd.ProcessState == nil {
 			_ = cmd.Wait() // it was ended

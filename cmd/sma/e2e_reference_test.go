@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var (
@@ -21,9 +23,7 @@ var (
 func TestReferenceIsTrue(t *testing.T) {
 	root := filepath.Join("..", "..")
 	data, err := os.ReadFile(filepath.Join(root, "docs", "reference", "ai-sdk.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	page := strings.ReplaceAll(string(data), "\n", " ")
 	for _, found := range fileName.FindAllStringSubmatch(page, -1) {
 		file, test := filepath.Join(root, filepath.FromSlash(found[1])), found[2]
@@ -53,10 +53,7 @@ func TestReferenceIsTrue(t *testing.T) {
 // wantVectors compares the table of kinds with the manifest.
 func wantVectors(t *testing.T, manifest, page string) {
 	t.Helper()
-	data, err := os.ReadFile(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := stdtest.Read(t, manifest)
 	var m struct {
 		Total int
 		Files []struct {
@@ -64,9 +61,7 @@ func wantVectors(t *testing.T, manifest, page string) {
 			Cases int
 		}
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(data, &m))
 	cases := map[string]int{}
 	for _, f := range m.Files {
 		cases[f.Kind] += f.Cases

@@ -15,12 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // nodeScript is a script of testdata/e2e, to be run in a process group of its own.
@@ -77,13 +76,9 @@ func TestTelegramJudge(t *testing.T) {
 		"metrics": map[string]any{"listen": "off"},
 		"context": map[string]any{"memory": map[string]any{"autoExtractEnabled": false}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for name, text := range map[string]string{"ship.json": string(settings), "Agent.md": "# Test\n\nBe kind."} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	cmd, out := nodeScript(t, []string{"HOME=" + dir}, "telegram.mjs", dir)
 	if err := cmd.Run(); err != nil {
@@ -100,9 +95,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 	api := telegramtest.NewAPI(t)
 	api.AddChat(telegramtest.Chat{ID: 7, Type: "private"})
 	cmd, out := nodeScript(t, []string{"API_ROOT=" + api.URL(), "BOT_TOKEN=" + api.Token()}, "grammy.mjs")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		if t.Failed() {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
@@ -144,9 +137,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 		{"typing", command("typing", 1), []string{"typed"}},
 		{"refusals", command("wrong", 6), []string{"markup: 400", "empty: 400", "long: 400", "chat: 400", "message: 400", "file: 400"}},
 	} {
-		if diff := cmp.Diff(c.want, c.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		stdtest.Diff(t, c.name, c.want, c.got)
 	}
 	command("edit", 1)
 	api.Await(t, "the edit", func() bool { return api.Sent(7)[seen-1].Text == "second" })
@@ -160,9 +151,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 		b := api.Sent(7)[seen-1].Buttons
 		return len(b) == 1 && len(b[0]) == 2 && b[0][0] == "chosen y"
 	})
-	if diff := cmp.Diff([]string{"bye"}, command("quit", 1)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"bye"}, command("quit", 1))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The clients that have to understand the host, as installed by
@@ -157,9 +158,7 @@ func TestUpload(t *testing.T) {
 func TestGivenFiles(t *testing.T) {
 	node, browser := needNode(t), needBrowser(t)
 	dot, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, language := range []string{"en", "zh"} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
@@ -175,9 +174,7 @@ func TestGivenFiles(t *testing.T) {
 func needReact(t *testing.T) string {
 	t.Helper()
 	example, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples", "react"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
 	return example
 }

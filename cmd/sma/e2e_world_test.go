@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // world is a host in its own process with all that is around it: the model it
@@ -65,14 +66,9 @@ func makeWorld(t *testing.T, demo bool, web, more string) *world {
 	w.write("Agent.md", "# Tester\n\n## Persona\n\nSays what it is told to say.\n")
 	w.write(".env", "E2E_KEY=sk-e2e\n")
 	w.write("ship.json", fmt.Sprintf(`{"llm": %s, "metrics": {"listen": "off"}, "adapters": {"web": {"listen": "127.0.0.1:0"%s}}%s}`, llm, web, more))
-	if err := w.start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.start())
 	t.Cleanup(w.kill)
-	token, err := os.ReadFile(filepath.Join(w.dir, ".ship", "web.token"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := stdtest.Read(t, filepath.Join(w.dir, ".ship", "web.token"))
 	w.proxy = newProxy(t, w.address, strings.TrimSpace(string(token)))
 	w.control = httptest.NewServer(w.routes())
 	t.Cleanup(w.control.Close)
@@ -258,9 +254,7 @@ type proxy struct {
 func newProxy(t *testing.T, to func() string, token string) *proxy {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	p := &proxy{listener: listener, to: to, token: token, conns: map[*net.TCPConn]bool{}}
 	var serving sync.WaitGroup
 	serving.Go(func() {

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // guides are the pages that are followed, and the commands of each that are not run here, because they need an account,
@@ -50,9 +51,7 @@ const (
 // accepted, and the bot says in its chats what the page shows. Telegram and the model are fakes.
 func TestGuides(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/how-to/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, page := range pages {
 		name := "how-to/" + filepath.Base(page)
 		if _, known := guides[name]; !known && !slices.Contains(unfollowed, name) {
@@ -192,9 +191,7 @@ func (g *guide) stop() {
 // settings writes ship.json and has it checked.
 func (g *guide) settings(t *testing.T, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(g.dir, "mybot", "ship.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(g.dir, "mybot", "ship.json"), []byte(text), 0o600))
 	g.do(t, "sma config check -C mybot")
 }
 

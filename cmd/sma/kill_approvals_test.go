@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestAP12KillsAroundTheAnswer kills the process while a request is open, while its answer arrives, and while the
@@ -211,14 +212,9 @@ func (w *askWorld) judge(t *testing.T, want string, q question, asked query.Appr
 func (w *askWorld) decisions(t *testing.T, digest string) (n int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(w.victim.dir, ".ship", "approvals", "audit-*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, name := range names {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := stdtest.Read(t, name)
 		for line := range bytes.Lines(raw) {
 			var e struct{ Event, Result, Digest string }
 			if json.Unmarshal(line, &e) == nil && e.Event == "approval" && e.Digest == digest && e.Result != "asked" {

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestRL10KillsAtEachEvent kills the process between any two events of the two answers to a message, on
@@ -143,9 +144,7 @@ func (w *streamWorld) round(t *testing.T, events int, sum *tally) int {
 	sum.add("acknowledged", 1)
 	for _, n := range []string{"a", "b"} {
 		made, err := filepath.Glob(filepath.Join(w.victim.dir, "ran-"+want+n+".*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		sum.add("lost", max(0, 1-len(made)))
 		sum.add("doubled", max(0, len(made)-1))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -119,9 +120,7 @@ func (w *taskWorld) add(t *testing.T, kind kindOf) (token string) {
 		w.addTwice(t, task, now)
 		return token
 	}
-	if err := taskfile.New(w.state(), w.zone).AddTask(t.Context(), task); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, taskfile.New(w.state(), w.zone).AddTask(t.Context(), task))
 	return token
 }
 
@@ -142,15 +141,9 @@ func (w *taskWorld) addTwice(t *testing.T, task timetable.Task, now time.Time) {
 	seen := timetable.Fire{V: 1, Is: timetable.FireSeen, At: first.Add(-time.Minute), Task: task.ID}
 	task.Status = timetable.Active
 	seen.Mark = task.Mark()
-	if err := taskfile.New(w.state(), w.zone).AddTask(t.Context(), task); err != nil {
-		t.Fatal(err)
-	}
-	if err := log.AddFires(t.Context(), seen, begun); err != nil {
-		t.Fatal(err)
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, taskfile.New(w.state(), w.zone).AddTask(t.Context(), task))
+	stdtest.Must(t, log.AddFires(t.Context(), seen, begun))
+	stdtest.Must(t, log.Close())
 }
 
 // killTask adds a task and kills the host at a moment of it.
@@ -195,9 +188,7 @@ func (w *taskWorld) killTask(t *testing.T, sum *tally) {
 func (w *taskWorld) fires(t *testing.T) []timetable.Fire {
 	t.Helper()
 	fires, err := taskfile.NewLog(w.state()).Fires(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return fires
 }
 

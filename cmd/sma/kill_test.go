@@ -14,18 +14,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func writeProject(t *testing.T, dir string, settings map[string]any) {
 	t.Helper()
 	raw, err := json.Marshal(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for name, text := range map[string]string{"ship.json": string(raw), "Agent.md": "# Test\n\nBe kind."} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 }
 
@@ -72,14 +69,9 @@ func newTelegramWorld(t *testing.T, chats int, egress string, m model.Model) *te
 // configure sets a part of the settings, before a host starts.
 func (w *telegramWorld) configure(t *testing.T, block string, value any) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(w.dir, "ship.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := stdtest.Read(t, filepath.Join(w.dir, "ship.json"))
 	var settings map[string]any
-	if err := json.Unmarshal(raw, &settings); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(raw, &settings))
 	settings[block] = value
 	writeProject(t, w.dir, settings)
 }
@@ -156,16 +148,12 @@ func TestSecondSignalForces(t *testing.T) {
 	v.log = io.MultiWriter(heard, v.log)
 	v.start(t)
 	w.write(1, "go on")
-	if err := script.WaitAsked(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, script.WaitAsked(t.Context(), 1))
 	for _, wait := range []<-chan struct{}{nil, heard.heard} { // two signals at once may count as one
 		if wait != nil {
 			<-wait
 		}
-		if err := v.cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, v.cmd.Process.Signal(os.Interrupt))
 	}
 	v.gone(t, 130) // 0 is the end of a run that was waited for
 }

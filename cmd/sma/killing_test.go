@@ -24,6 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -69,9 +70,7 @@ type victim struct {
 func newVictim(t *testing.T, dir, path string) *victim {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(t.TempDir(), "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	v := &victim{dir: dir, path: path, log: log, control: console.NewControl(filepath.Join(dir, ".ship")), env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GORACE=atexit_sleep_ms=0 " + os.Getenv("GORACE"), // commands end at once
 	}}
@@ -96,9 +95,7 @@ func killable(t *testing.T) string {
 		return binary(t)
 	}
 	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return path
 }
 
@@ -115,9 +112,7 @@ func (v *victim) start(t *testing.T) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.cmd = v.command(t, "run", v.dir)
-	if err := v.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, v.cmd.Start())
 }
 
 // ready waits until the host takes orders: before, commands read the store
@@ -162,9 +157,7 @@ func (v *victim) die(t *testing.T, after time.Duration, state string, sum *tally
 // stop ends the host as a service manager does.
 func (v *victim) stop(t *testing.T) {
 	t.Helper()
-	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, v.cmd.Process.Signal(syscall.SIGTERM))
 	if err := v.cmd.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v, want exit code 0", err)
 	}
@@ -387,14 +380,9 @@ func newKillWorld(t *testing.T, path string, chats int, egress string, m model.M
 	w := &killWorld{telegramWorld: newTelegramWorld(t, chats, egress, m), random: random, said: map[int64][]string{}}
 	w.tap = newTap(t, w.api)
 	name := filepath.Join(w.telegramWorld.dir, "ship.json")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, name)
 	text = bytes.ReplaceAll(text, []byte(strconv.Quote(w.api.URL())), []byte(strconv.Quote(w.tap.server.URL)))
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(name, text, 0o600))
 	w.victim = newVictim(t, w.telegramWorld.dir, path)
 	return w
 }

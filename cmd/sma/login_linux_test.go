@@ -12,15 +12,14 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The login link is written to a terminal, and nowhere else: what a service prints is
 // kept in journals.
 func TestTheLoginLinkIsForTerminals(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "Agent.md"), []byte("# Ada\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(dir, "Agent.md"), []byte("# Ada\n"), 0o600))
 	command := func() *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), binary(t), "run", dir, "--set", "adapters.web.listen=127.0.0.1:0", "--set", "metrics.listen=off", "--set", "log.level=debug")
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
@@ -31,9 +30,7 @@ func TestTheLoginLinkIsForTerminals(t *testing.T) {
 	var words bytes.Buffer
 	person := command()
 	person.Stdout, person.Stderr = theirs, &words
-	if err := person.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, person.Start())
 	_ = theirs.Close() // the process has it
 	line, err := bufio.NewReader(ours).ReadString('\n')
 	if err = errors.Join(err, person.Process.Signal(syscall.SIGTERM), person.Wait()); err != nil {

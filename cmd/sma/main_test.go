@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestMain begins like main: sandboxes start this binary again, which would otherwise run all tests instead of a probe.
@@ -34,9 +35,7 @@ func (s suite) Run() int {
 // TestScripts runs the binary as people do; each script says first what it shows.
 func TestScripts(t *testing.T) {
 	schema, err := filepath.Abs("../../docs/reference/documents.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

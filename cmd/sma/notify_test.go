@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestServiceManagerIsTold runs the binary like a service manager, which is informed that the host is ready once the
@@ -16,13 +17,9 @@ import (
 func TestServiceManagerIsTold(t *testing.T) {
 	w := newTelegramWorld(t, 1, "direct", modeltest.NewScript())
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "n"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = conn.Close() }() // it was read
-	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
 	until := func(word string) (before []string) {
 		t.Helper()
 		for buf := make([]byte, 4096); ; {
@@ -50,9 +47,7 @@ func TestServiceManagerIsTold(t *testing.T) {
 	}
 	until("WATCHDOG=1")
 	until("WATCHDOG=1")
-	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, v.cmd.Process.Signal(syscall.SIGTERM))
 	until("STOPPING=1")
 	_ = v.cmd.Wait() // the exit code is what counts
 	if code := v.cmd.ProcessState.ExitCode(); code != 0 {

@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestModelPages does what each page about a service of models says, with a strict fake of the service in its place:
@@ -67,9 +68,7 @@ func (r *pageReader) follow(t *testing.T, list []block) {
 				printed += r.do(t, strings.TrimSpace(line))
 			}
 		case "json":
-			if err := os.WriteFile(filepath.Join(r.dir, "mybot", "ship.json"), []byte(b.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(filepath.Join(r.dir, "mybot", "ship.json"), []byte(b.text), 0o600))
 		case "text":
 			wantShown(t, printed, b.text)
 		default:
@@ -165,9 +164,7 @@ func (r *pageReader) checkRequests(t *testing.T, page string) {
 func (r *pageReader) checkFailures(t *testing.T, page, archive string) {
 	t.Helper()
 	ar, err := txtar.ParseFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	sent := map[string][]byte{"no connection": nil}
 	for _, f := range ar.Files {
 		sent[f.Name] = f.Data
@@ -223,13 +220,9 @@ func newFakeService(t *testing.T, api, address, key string) *fakeService {
 	s.fake, fakeURL = apitest.Start(t, api, script, key)
 	endpoint := map[string]string{apitest.Chat: "/chat/completions", apitest.Messages: "/messages", apitest.Responses: "/responses"}[api]
 	own, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	to, err := url.Parse(fakeURL + endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 		path := p.In.URL.Path
 		if k := p.In.Header.Get("Api-Key"); k != "" { // Azure

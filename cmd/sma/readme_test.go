@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // block is a fenced block of a page. Its kind is the first word after the fence, and its mark the second.
@@ -32,10 +34,7 @@ func blocks(page string) []block {
 
 func readPage(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, path)
 	return string(text)
 }
 
@@ -117,9 +116,7 @@ func TestReadmeInitAndRun(t *testing.T) {
 		t.Fatalf("sma link: %v, %q, want an address below %s", err, out, page)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	if got := fetch(t, req); !strings.Contains(got, "<title>") || strings.Contains(got, `name="token"`) {
 		t.Errorf("the page is\n%.300s", got)
@@ -130,9 +127,7 @@ func TestReadmeInitAndRun(t *testing.T) {
 func binary(t *testing.T) string {
 	t.Helper()
 	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return path
 }
 
@@ -153,12 +148,8 @@ func untilReady(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	words, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // it may be gone
 		_ = cmd.Wait()
@@ -179,18 +170,14 @@ func untilReady(t *testing.T, cmd *exec.Cmd) string {
 func get(t *testing.T, url string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return fetch(t, req)
 }
 
 func post(t *testing.T, url, body string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	return fetch(t, req)
 }
@@ -200,13 +187,9 @@ func fetch(t *testing.T, req *http.Request) string {
 	ctx, cancel := context.WithTimeout(req.Context(), time.Minute)
 	defer cancel()
 	resp, err := http.DefaultClient.Do(req.WithContext(ctx))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(text)
 }

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The size of the terminal that is recorded.
@@ -56,9 +57,7 @@ func (c cast) file(t *testing.T) []byte {
 	out := fmt.Appendf(nil, `{"version": 2, "width": %d, "height": %d, "title": "sma with the demo model"}`+"\n", recordedColumns, recordedRows)
 	for _, e := range c {
 		line, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		out = append(append(out, line...), '\n')
 	}
 	return out
@@ -72,9 +71,7 @@ func parseCast(t *testing.T, file []byte) (out cast) {
 		if i == 0 {
 			continue
 		}
-		if err := json.Unmarshal(line, &[]any{&at, new(string), &text}); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal(line, &[]any{&at, new(string), &text}))
 		out = append(out, castEvent{time.Duration(at*1000+0.5) * time.Millisecond, text})
 	}
 	return out
@@ -90,19 +87,13 @@ func TestRecording(t *testing.T) {
 	recorded := record(t)
 	if dir := os.Getenv("PICTURES"); dir != "" {
 		for name, b := range map[string][]byte{"terminal.cast": recorded.file(t), "terminal.svg": recorded.svg()} {
-			if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil { //nolint:gosec // pictures are public
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), b, 0o644)) //nolint:gosec // pictures are public
 		}
 	}
 	file, err := os.ReadFile("../../docs/images/terminal.cast")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	picture, err := os.ReadFile("../../docs/images/terminal.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	kept := parseCast(t, file)
 	if !bytes.Equal(kept.svg(), picture) {
 		t.Error("terminal.svg does not show terminal.cast")
@@ -140,9 +131,7 @@ func record(t *testing.T) (out cast) {
 	host.Dir, host.Env = home, environment
 	untilReady(t, host)
 	theirs, ours := ptytest.Open(t)
-	if err := unix.IoctlSetWinsize(int(theirs.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: recordedRows, Col: recordedColumns}); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, unix.IoctlSetWinsize(int(theirs.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: recordedRows, Col: recordedColumns}))
 	var now time.Duration
 	show := func(text string, after time.Duration) {
 		now += after
@@ -156,9 +145,7 @@ func record(t *testing.T) (out cast) {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		began := time.Now()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() {
 			ended <- cmd.Wait()
@@ -167,9 +154,7 @@ func record(t *testing.T) (out cast) {
 		took := time.Duration(0)
 		for more, b := true, make([]byte, 4096); more; {
 			n, err := ours.Read(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			text, _, ended := bytes.Cut(b[:n], []byte{0})
 			more = !ended
 			if len(text) > 0 {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Making the folder of a release: "go test ./cmd/sma -run TestReleases -release 0.1.0".
@@ -33,9 +35,7 @@ func TestReleases(t *testing.T) {
 		makeRelease(t, filepath.Join(folders, *release))
 	}
 	all, err := os.ReadDir(folders)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, e := range all {
 		t.Run(e.Name(), func(t *testing.T) {
 			t.Parallel()
@@ -44,10 +44,7 @@ func TestReleases(t *testing.T) {
 			from, to := filepath.Join(folders, e.Name()), filepath.Join(g.dir, "mybot")
 			copyTree(t, filepath.Join(from, "project"), to)
 			copyTree(t, filepath.Join(from, "state"), filepath.Join(to, ".ship"))
-			want, err := os.ReadFile(filepath.Join(from, "want.txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := stdtest.Read(t, filepath.Join(from, "want.txt"))
 			if got := readRelease(t, g); len(missingLines(string(want), got)) > 0 {
 				t.Errorf("the release read lines that are missing now:\n%s\nThe commands print\n%s", strings.Join(missingLines(string(want), got), "\n"), got)
 			}
@@ -103,32 +100,22 @@ func makeRelease(t *testing.T, to string) {
 	g.stop()
 	project := filepath.Join(g.dir, "mybot")
 	editor := filepath.Join(g.dir, "edit")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho '- The team drinks tea.' >> \"$1\"\n"), 0o700); err != nil { //nolint:gosec // a program
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(editor, []byte("#!/bin/sh\necho '- The team drinks tea.' >> \"$1\"\n"), 0o700)) //nolint:gosec // a program
 	g.env = append(g.env, "EDITOR="+editor)
 	g.do(t, "sma memory edit -C mybot project")
 	for _, name := range []string{"lock", "control.sock", "web.token", "ship.schema.json"} {
-		if err := os.RemoveAll(filepath.Join(project, ".ship", name)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.RemoveAll(filepath.Join(project, ".ship", name)))
 	}
 	copyTree(t, filepath.Join(project, ".ship"), filepath.Join(to, "state"))
-	if err := os.RemoveAll(filepath.Join(project, ".ship")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.RemoveAll(filepath.Join(project, ".ship")))
 	copyTree(t, project, filepath.Join(to, "project"))
 	copyTree(t, filepath.Join(to, "state"), filepath.Join(project, ".ship"))
-	if err := os.WriteFile(filepath.Join(to, "want.txt"), []byte(readRelease(t, g)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(to, "want.txt"), []byte(readRelease(t, g)), 0o600))
 }
 
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.CopyFS(to, os.DirFS(from))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.CopyFS(to, os.DirFS(from))))
 }
 
 // missingLines are the lines of a text that another one does not have after those before them. Commas at their ends do

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // What root would write into the state of another user's host is refused, and so is what a full disk cuts short. Only
@@ -38,9 +40,7 @@ func TestRootAndDisk(t *testing.T) {
 		}
 		return os.Lchown(path, nobody, nobody)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, args := range [][]string{
 		{"pair"},
 		{"pair", "remove", "42"},
@@ -63,9 +63,7 @@ func TestRootAndDisk(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=16k"); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A model does not write to a person's terminal as a program does: sma send shows its
@@ -21,9 +22,7 @@ func TestSendToATerminal(t *testing.T) {
 	srv := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"red \u001b[31mwords\u0007"}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]"))
 	defer srv.Close()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "Agent.md"), []byte("# Ada\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(dir, "Agent.md"), []byte("# Ada\n"), 0o600))
 	send := func(stdout io.Writer) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), binary(t), "send", "-C", dir, "--set", "llm.provider=custom", "--set", "llm.model=m", "--set", "llm.baseUrl="+srv.URL, "hello")

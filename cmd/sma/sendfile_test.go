@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The built binary sends files: a picture is shown to the model, a text is read by it, and
@@ -19,9 +21,7 @@ import (
 func TestSendFile(t *testing.T) {
 	w := newWorldWith(t, `, "limits": {"fileMB": 1}`)
 	var cat bytes.Buffer
-	if err := jpeg.Encode(&cat, image.NewGray(image.Rect(0, 0, 3000, 1500)), nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, jpeg.Encode(&cat, image.NewGray(image.Rect(0, 0, 3000, 1500)), nil))
 	w.write("cat.jpg", cat.String())
 	w.write("notes.txt", "the words in the file")
 	w.write("big.bin", strings.Repeat("x", 1<<20+1))
@@ -45,9 +45,7 @@ func TestSendFile(t *testing.T) {
 		t.Fatal("the model is shown no picture")
 	}
 	raw, err := base64.StdEncoding.DecodeString(string(shown[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if cfg, err := jpeg.DecodeConfig(bytes.NewReader(raw)); err != nil || cfg.Width != 1568 || cfg.Height != 784 {
 		t.Errorf("the picture is %+v, %v", cfg, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -78,10 +78,7 @@ func spread(all []time.Duration) string {
 // rss is what a process has resident, in KiB.
 func rss(t *testing.T, pid int) (kib int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
 			_, _ = fmt.Sscan(rest, &kib) // 0 is seen
@@ -94,9 +91,7 @@ func rss(t *testing.T, pid int) (kib int) {
 func furnish(t *testing.T, dir string, chats int) {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	next := make(chan int)
 	var makers sync.WaitGroup
 	for range 32 {
@@ -113,9 +108,7 @@ func furnish(t *testing.T, dir string, chats int) {
 	}
 	close(next)
 	makers.Wait()
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, store.Close())
 }
 
 func furnishChat(ctx context.Context, store *filestore.Store, n int) error {

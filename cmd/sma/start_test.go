@@ -5,15 +5,15 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestTakenPort: who starts a second demo is told what is wrong and what helps.
 func TestTakenPort(t *testing.T) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = l.Close() }() // nothing was read from it
 	cmd := newVictim(t, t.TempDir(), killable(t)).command(t, "demo", "--listen", l.Addr().String())
 	var said bytes.Buffer

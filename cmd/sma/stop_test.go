@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestCL4StopUnderLoad sends SIGTERM in the middle of a load, again and again: the
@@ -77,9 +78,7 @@ func TestCL4StopUnderLoad(t *testing.T) {
 // term asks the host to stop and wants it to be gone, with exit code 0.
 func (v *victim) term(t *testing.T) {
 	t.Helper()
-	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, v.cmd.Process.Signal(syscall.SIGTERM))
 	v.gone(t, 0)
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,16 +12,14 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/config/packed/packedtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var update = flag.Bool("update", false, "pack the catalog anew")
 
 // TestCatalogIsValid reads the file strictly and checks every entry.
 func TestCatalogIsValid(t *testing.T) {
-	text, err := os.ReadFile("catalog.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, "catalog.json")
 	packedtest.Check(t, "catalog.json.gz", text, *update)
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()

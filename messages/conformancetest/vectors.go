@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Dir is the folder of the vectors of the package under test.
@@ -92,9 +93,7 @@ func eachFile(t *testing.T, dir string, do func(path string, raw []byte) error) 
 		}
 		return do(path, raw)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 }
 
 // Tools is a set of tools: an inline one as it is, or the file's set of that name.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func form() Form { return Form{Max: 64, Begin: "begin", Member: "member", Quote: "quote"} }
@@ -32,9 +34,7 @@ func TestRead(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d, err := tt.form.Read([]byte(tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var got []string
 			for _, m := range d.Members {
 				got = append(got, m.Key.Value+"@"+string(rune('0'+m.Line())))

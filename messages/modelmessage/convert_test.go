@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -33,9 +34,7 @@ func history(turns int) []uimessage.Message {
 func TestConvertCountsMessages(t *testing.T) {
 	list := history(20)
 	whole, err := conformancetest.Convert(list, conformancetest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if got, want := len(whole), 10+10*3; got != want {
 		t.Errorf("%d model messages, want %d", got, want)
 	}

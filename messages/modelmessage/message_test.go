@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestCodecKeeps writes what was read and wants the same bytes.
@@ -34,16 +34,10 @@ func TestCodecKeeps(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var m Message
-			if err := json.Unmarshal([]byte(tt.in), &m); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, json.Unmarshal([]byte(tt.in), &m))
 			got, err := m.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.in, string(got)); diff != "" {
-				t.Errorf("written differently (-want +got):\n%s", diff)
-			}
+			stdtest.Must(t, err)
+			stdtest.Diff(t, "written differently", tt.in, string(got))
 		})
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // fields is a schedule as the oracle knows it: the values that fit; nil: all do.
@@ -99,9 +101,7 @@ func zones(t *testing.T) []*time.Location {
 	var out []*time.Location
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Africa/Casablanca", "Asia/Shanghai"} {
 		zone, err := ParseZone(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		out = append(out, zone)
 	}
 	return out
@@ -139,9 +139,7 @@ func TestCL9SchedulesAgainstAWalkThroughEveryMinute(t *testing.T) {
 			}
 			for n, want := range walk(schedules, zone, from, to) {
 				c, err := ParseCron(schedules[n].text(), zone)
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				var got []time.Time
 				for at, ok := c.Next(from); ok && !at.After(to); at, ok = c.Next(at) {
 					got = append(got, at.UTC())
@@ -176,20 +174,14 @@ func TestCronTheNightsOfTheChange(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c, err := ParseCron(tt.cron, berlin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			from, err := time.Parse(time.RFC3339, tt.from)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var got []string
 			for _, at := range c.Upcoming(from, max(len(tt.want), 1)) {
 				got = append(got, at.Format(time.RFC3339))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", tt.want, got)
 		})
 	}
 }
@@ -233,9 +225,7 @@ func FuzzParseCron(f *testing.F) {
 		f.Add(seed)
 	}
 	berlin, err := ParseZone("Europe/Berlin")
-	if err != nil {
-		f.Fatal(err)
-	}
+	stdtest.Must(f, err)
 	from := time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseCron(text, berlin)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -48,9 +49,7 @@ func TestRoundTripKeepsEveryByte(t *testing.T) {
 func TestDecodeToleratesForeignLayout(t *testing.T) {
 	in := " {\"role\" : \"user\", \"parts\":[ {\"text\":\"\\u0068i\" , \"type\":\"text\", \"state\":null} ],\n \"metadata\": { \"a\" : [ 1 , \" \" ] }, \"id\":\"u\"}\n"
 	m, err := uimessage.Decode([]byte(in))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := `{"id":"u","role":"user","parts":[{"type":"text","text":"hi","state":null}],"metadata":{"a":[1," "]}}`
 	if got := string(uimessage.AppendJSON(nil, m)); got != want {
 		t.Errorf("got %s, want %s", got, want)

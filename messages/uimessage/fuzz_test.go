@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -54,9 +55,7 @@ func FuzzDecodeMetadata(f *testing.F) {
 
 func BenchmarkAppendJSON(b *testing.B) {
 	m, err := uimessage.Decode([]byte(lines[3]))
-	if err != nil {
-		b.Fatal(err)
-	}
+	stdtest.Must(b, err)
 	buf := make([]byte, 0, 4096)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(lines[3])))
@@ -78,9 +77,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func TestAppendDoesNotAllocate(t *testing.T) {
 	m, err := uimessage.Decode([]byte(lines[3]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	buf := make([]byte, 0, 4096)
 	if n := testing.AllocsPerRun(100, func() { buf = uimessage.AppendJSON(buf[:0], m) }); n > 0 {
 		t.Errorf("appending into a large enough buffer allocates %.0f times", n)

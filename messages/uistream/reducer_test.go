@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -41,9 +42,7 @@ func TestSnapshotsShareNothing(t *testing.T) {
 
 func TestContinuedMessageIsNotChanged(t *testing.T) {
 	stored, err := uimessage.Decode([]byte(`{"id":"a","role":"assistant","parts":[{"type":"tool-x","toolCallId":"c","state":"approval-responded","input":{},"approval":{"id":"p","approved":true}}],"metadata":{"n":1}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	before := string(uimessage.AppendJSON(nil, stored))
 	r := uistream.NewWriter(&stored, "other")
 	if !applyAll(r, []uistream.Chunk{

@@ -2,12 +2,12 @@ package uistream_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -27,16 +27,11 @@ func vectors(tb testing.TB) []vector {
 	}
 	var all []vector
 	for _, path := range paths {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		raw := stdtest.Read(tb, path)
 		var file struct {
 			Cases []vector `json:"cases"`
 		}
-		if err := json.Unmarshal(raw, &file); err != nil {
-			tb.Fatal(err)
-		}
+		stdtest.Must(tb, json.Unmarshal(raw, &file))
 		all = append(all, file.Cases...)
 	}
 	return all
@@ -114,9 +109,7 @@ func compare(t *testing.T, cut int, live, late *uistream.Reducer) {
 func toAny(t *testing.T, m uimessage.Message) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(uimessage.AppendJSON(nil, m), &v); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(uimessage.AppendJSON(nil, m), &v))
 	return v
 }
 
@@ -131,9 +124,7 @@ func TestReplayOfStoredMessage(t *testing.T) {
 		`{"type":"source-url","sourceId":"s","url":"u","title":"t"},{"type":"source-document","sourceId":"s","mediaType":"m","title":"t","filename":"f"},{"type":"file","mediaType":"m","url":"u"},` +
 		`{"type":"data-n","id":"1","data":{"a":1}},{"type":"step-start"},{"type":"text","text":"more","state":"streaming"},{"type":"tool-x","toolCallId":"c6","state":"input-streaming","input":{"a":"b"},"rawInput":"{\"a\":\"b"}],"metadata":{"seq":1}}`
 	m, err := uimessage.Decode([]byte(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	r := uistream.NewReader(nil)
 	if !applyAll(r, uistream.Replay(m)) {
 		t.Fatal("a chunk was refused")

@@ -6,6 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // as the program has it
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/window"
 )
 
@@ -27,13 +28,9 @@ func TestWindowsOfTheZone(t *testing.T) {
 		{window.Hour, "2026-09-06T03:30:00Z", "2026-09-06T04:00:00Z", "America/Santiago"},
 	} {
 		zone, err := time.LoadLocation(cmp.Or(tt.zone, "Europe/Berlin"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		at, err := time.Parse(time.RFC3339, tt.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if got := tt.w.End(at.In(zone)).UTC().Format(time.RFC3339); got != tt.want {
 			t.Errorf("the %s of %s ends at %s, want %s", tt.w, tt.at, got, tt.want)
 		}

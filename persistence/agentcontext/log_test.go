@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
@@ -60,9 +61,7 @@ func entry(n int) runlog.Entry {
 func runs(t *testing.T, log *agentcontext.Log, key messages.ChatKey) []runlog.Entry {
 	t.Helper()
 	got, err := log.Runs(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return got
 }
 
@@ -110,24 +109,17 @@ func TestRunsAfterACrash(t *testing.T) {
 	runs(t, log, "a")
 	stop()
 	file := filepath.Join(dir, "a.jsonl")
-	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := stdtest.Read(t, file)
 	first := strings.IndexByte(string(whole), '\n') + 1
 	tails := map[string]string{"zeros": string(whole[:first]) + strings.Repeat("\x00", 100), "foreign": string(whole[:first]) + "{}\n[1]\nnull\n"}
 	for cut := first; cut < len(whole)-1; cut++ {
 		tails[fmt.Sprint(cut)] = string(whole[:cut])
 	}
 	for name, text := range tails {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		again, _, stop := open(t, dir, 10)
 		again.AddRun("a", entry(3))
-		if diff := cmp.Diff([]runlog.Entry{entry(1), entry(3)}, runs(t, again, "a")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, []runlog.Entry{entry(1), entry(3)}, runs(t, again, "a"))
 		stop()
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
@@ -29,9 +30,7 @@ func TestSummariseRuns(t *testing.T) {
 		Kind: runlog.KindSummary, TS: 1006, Since: 1004, Runs: 3, Failed: 1, Failures: []string{"failed: cut 5"},
 		Tools: []runlog.Count{{Name: "look", Calls: 3}, {Name: "write", Calls: 1}}, Requests: []string{"ask 4", "ask 5", "ask 6"},
 	}
-	if diff := cmp.Diff(want, summarise(entries)); diff != "" {
-		t.Errorf("summary (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "summary", want, summarise(entries))
 }
 
 // Folding in any number of bites gives the same, and never more than its bounds.

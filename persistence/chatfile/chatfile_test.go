@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestStore(t *testing.T) {
@@ -21,9 +22,7 @@ func TestStore(t *testing.T) {
 	}
 	write := func(content string) {
 		t.Helper()
-		if err := s.WriteFile(t.Context(), key, name, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.WriteFile(t.Context(), key, name, []byte(content)))
 	}
 	read("")
 	write("one")
@@ -36,9 +35,7 @@ func TestStore(t *testing.T) {
 	write("")
 	read("")
 	write("") // removing what is gone is no fault
-	if err := os.MkdirAll(filepath.Join(root, string(key), name), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Join(root, string(key), name), 0o700))
 	if err := s.WriteFile(t.Context(), key, name, []byte("x")); err == nil {
 		t.Error("a folder in the file's place was written")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
@@ -35,22 +36,16 @@ func TestST19EveryStepOfAChatsFileFails(t *testing.T) {
 func TestFoldersOfChatsFilesAreForced(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	var r documenttest.Recorder
-	if err := on(r.Disk(), state).WriteFile(t.Context(), faultKey, faultName, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, on(r.Disk(), state).WriteFile(t.Context(), faultKey, faultName, []byte("x")))
 	r.Fsynced(t, state, filepath.Join(state, "chat"), filepath.Join(state, "chat", string(faultKey)))
 }
 
 func TestEndlessFile(t *testing.T) {
 	state := t.TempDir()
 	s := on(document.Disk{}, state)
-	if err := s.WriteFile(t.Context(), faultKey, faultName, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.WriteFile(t.Context(), faultKey, faultName, []byte("x")))
 	path, err := s.FilePath(faultKey, faultName)
-	if err := errors.Join(err, os.Truncate(path, 1<<40)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(err, os.Truncate(path, 1<<40)))
 	if _, err := s.ReadFile(t.Context(), faultKey, faultName); !errors.Is(err, document.ErrTooLong) {
 		t.Errorf("read: %v, want %v", err, document.ErrTooLong)
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestEncodeKey(t *testing.T) {
@@ -89,9 +90,7 @@ func keyCases(t *testing.T) []keyCase {
 		return list
 	}
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
@@ -100,21 +99,15 @@ func keyCases(t *testing.T) []keyCase {
 			continue
 		}
 		var c keyCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal(lines.Bytes(), &c))
 		if c.Base64 != "" {
 			raw, err := base64.StdEncoding.DecodeString(c.Base64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			c.Key = string(raw)
 		}
 		list = append(list, c)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, lines.Err())
 	return list
 }
 

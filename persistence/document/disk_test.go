@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
@@ -28,9 +29,7 @@ func TestST19EveryStepFails(t *testing.T) {
 func TestFoldersAreForced(t *testing.T) {
 	root := t.TempDir()
 	var r documenttest.Recorder
-	if err := r.Disk().Write(filepath.Join(root, "a/b/file"), []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, r.Disk().Write(filepath.Join(root, "a/b/file"), []byte("x")))
 	r.Fsynced(t, filepath.Join(root, "a"), filepath.Join(root, "a/b"))
 	for path, want := range map[string]os.FileMode{"a": 0o700, "a/b": 0o700, "a/b/file": 0o600} {
 		if info, err := os.Stat(filepath.Join(root, path)); err != nil || info.Mode().Perm() != want {
@@ -48,15 +47,9 @@ func TestST14Modes(t *testing.T) {
 			defer syscall.Umask(syscall.Umask(umask))
 			return document.Disk{}.Write(path, []byte("x"))
 		}
-		if err := write(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path+".new", nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := write(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, write())
+		stdtest.Must(t, os.WriteFile(path+".new", nil, 0o644))
+		stdtest.Must(t, write())
 		for at, want := range map[string]os.FileMode{filepath.Join(root, "a"): 0o700, filepath.Dir(path): 0o700, path: 0o600} {
 			if info, err := os.Stat(at); err != nil || info.Mode().Perm() != want {
 				t.Errorf("umask %03o: %s: %v, %v; want mode %v", umask, at, info, err, want)
@@ -68,12 +61,8 @@ func TestST14Modes(t *testing.T) {
 func TestReadIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	long, pipe := filepath.Join(dir, "long"), filepath.Join(dir, "pipe")
-	if err := os.WriteFile(long, []byte(strings.Repeat("x", 11)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(long, []byte(strings.Repeat("x", 11)), 0o600))
+	stdtest.Must(t, syscall.Mkfifo(pipe, 0o600))
 	if b, err := document.Read(long, 11); err != nil || len(b) != 11 {
 		t.Errorf("as long as it may be: %d bytes, %v", len(b), err)
 	}
@@ -93,9 +82,7 @@ func TestReadIsBounded(t *testing.T) {
 func TestRemove(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	var disk document.Disk
-	if err := errors.Join(disk.Write(file, nil), os.WriteFile(file+".new", []byte("of a killed process"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(disk.Write(file, nil), os.WriteFile(file+".new", []byte("of a killed process"), 0o600)))
 	for range 2 {
 		if err := disk.Remove(file); err != nil {
 			t.Error(err)
@@ -110,9 +97,7 @@ func TestRemove(t *testing.T) {
 // failed before.
 func TestRemoveAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := (document.Disk{}).Write(file, nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, (document.Disk{}).Write(file, nil))
 	broken := document.Disk{Fault: func(step document.Step, _ string) error {
 		if step == document.StepSyncDir {
 			return syscall.EIO
@@ -133,9 +118,7 @@ func TestRemoveAgain(t *testing.T) {
 func TestNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	var disk document.Disk
-	if err := disk.Write(file, nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, disk.Write(file, nil))
 	if err := disk.Write(filepath.Join(file, "x"), nil); err == nil {
 		t.Error("a file was a folder")
 	}

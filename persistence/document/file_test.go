@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
@@ -61,9 +62,7 @@ func TestDamageIsNotOverwritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := counterIn(t.TempDir(), document.Disk{})
-			if err := errors.Join(os.MkdirAll(filepath.Dir(f.Path), 0o700), os.WriteFile(f.Path, []byte(text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(f.Path), 0o700), os.WriteFile(f.Path, []byte(text), 0o600)))
 			if _, err := f.Read(); err == nil {
 				t.Error("it was read")
 			}

@@ -40,18 +40,14 @@ func each(b *testing.B, workers int, fn func(worker int, n int64) error) {
 func benchChats(b *testing.B, n int) []persistence.Chat {
 	b.Helper()
 	s, err := Open(Options{Dir: filepath.Join(b.TempDir(), "state")})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { _ = s.Close() })
 	chats := make([]persistence.Chat, n)
 	for i := range chats {
 		if chats[i], err = s.OpenChat(b.Context(), messages.ChatKey(fmt.Sprint("bench-chat-", i))); err != nil {
 			b.Fatal(err)
 		}
-		if err := chats[i].AppendHistory(b.Context(), storetest.Turn(0)); err != nil {
-			b.Fatal(err)
-		}
+		must(b, chats[i].AppendHistory(b.Context(), storetest.Turn(0)))
 	}
 	return chats
 }
@@ -74,9 +70,7 @@ func BenchmarkRaw(b *testing.B) {
 			files := make([]vfs.File, n)
 			for i := range files {
 				f, err := vfs.OS{}.OpenFile(filepath.Join(dir, fmt.Sprint(i)), os.O_RDWR|os.O_CREATE)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must(b, err)
 				defer func() { _ = f.Close() }()
 				files[i] = f
 			}
@@ -125,9 +119,7 @@ func BenchmarkTurn(b *testing.B) {
 // BenchmarkLoad reads a chat of 1,000 turns.
 func BenchmarkLoad(b *testing.B) {
 	c := benchChats(b, 1)[0]
-	if err := c.AppendHistory(b.Context(), storetest.Turns(1, 1000)...); err != nil {
-		b.Fatal(err)
-	}
+	must(b, c.AppendHistory(b.Context(), storetest.Turns(1, 1000)...))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.Load(b.Context()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -148,9 +149,7 @@ func TestContextIndexRebuilt(t *testing.T) {
 			must(t, spoil(t, filepath.Join(dir, "contexts")))
 			items, err := s.Contexts(t.Context(), crashKey)
 			must(t, err)
-			if diff := cmp.Diff([]journal.ContextItem{first.Item(12000)}, items); diff != "" {
-				t.Errorf("contexts (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "contexts", []journal.ContextItem{first.Item(12000)}, items)
 			must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 1, Context: second}))
 			if items, err = s.Contexts(t.Context(), crashKey); err != nil || len(items) != 2 || items[0].ID != second.ID {
 				t.Errorf("contexts after another one: %+v, %v", items, err)

@@ -469,10 +469,10 @@ func dump(t *testing.T, d *filestoretest.Disk) string {
 	return strings.Join(d.Files(), "\n")
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

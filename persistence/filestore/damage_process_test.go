@@ -220,9 +220,7 @@ func TestST14SymbolicLinksAreRefused(t *testing.T) {
 func TestLockIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	reader, err := Open(Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	opened := make(chan error, 1)
 	go func() {
 		s, err := Open(Options{Dir: dir, LockWait: 20 * time.Second})
@@ -236,9 +234,7 @@ func TestLockIsWaitedFor(t *testing.T) {
 		t.Fatalf("opened beside another: %v", err)
 	case <-time.After(3 * lockLook):
 	}
-	if err := reader.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reader.Close())
 	if err := <-opened; err != nil {
 		t.Errorf("after the other had gone: %v", err)
 	}

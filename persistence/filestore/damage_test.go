@@ -86,10 +86,10 @@ func (b *bench) quarantined(t *testing.T) []string {
 	return out
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

@@ -11,8 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
@@ -325,7 +324,5 @@ func TestRepairRefuses(t *testing.T) {
 	if !errors.Is(err, errRefused) {
 		t.Errorf("written by a newer version: %v", err)
 	}
-	if diff := cmp.Diff(before, b.tree(t)); diff != "" {
-		t.Errorf("a refused repair changed (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "a refused repair changed", before, b.tree(t))
 }

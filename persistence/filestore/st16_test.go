@@ -48,22 +48,16 @@ func newST16(tb testing.TB) *st16 {
 	tb.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	dir := tb.TempDir()
 	s, err := Open(Options{Dir: filepath.Join(dir, "state")})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	x := &st16{next: make([]int64, st16Chats), at: make([]int64, st16Chats)}
 	x.turn = storetest.Turn(1_000)
 	x.record = journal.Record{N: 1_000, TS: 1_700_000_000_000, Fact: journal.TurnAccepted{Turn: x.turn}}
 	x.line = linefile.AppendRecord(nil, x.record)
 	for i := range st16Chats {
 		c, err := s.OpenChat(tb.Context(), messages.ChatKey(fmt.Sprint("bench-chat-", i)))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 		f, err := vfs.OS{}.OpenFile(filepath.Join(dir, fmt.Sprint(i)), os.O_RDWR|os.O_CREATE)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 		x.chats, x.files = append(x.chats, c), append(x.files, f)
 	}
 	tb.Cleanup(func() {

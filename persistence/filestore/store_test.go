@@ -11,18 +11,14 @@ import (
 // abandon drops a store as if its process had been killed: it only releases the lock.
 func abandon(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.unlock())
 	s.unlock = func() error { return nil }
 }
 
 func openStore(t *testing.T, o Options) *Store {
 	t.Helper()
 	s, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

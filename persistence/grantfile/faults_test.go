@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
@@ -45,9 +46,7 @@ func TestGrantsOfALongKey(t *testing.T) {
 	var r documenttest.Recorder
 	s.disk = r.Disk()
 	for _, key := range []messages.ChatKey{alice, long} {
-		if err := s.SaveGrants(t.Context(), key, []permission.Grant{{ID: "1"}}); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.SaveGrants(t.Context(), key, []permission.Grant{{ID: "1"}}))
 	}
 	keys, err := s.Chats(t.Context())
 	if slices.Sort(keys); err != nil || !slices.Equal(keys, []messages.ChatKey{alice, long}) {

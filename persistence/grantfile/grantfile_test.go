@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
@@ -27,12 +28,8 @@ func TestGrantsAreKept(t *testing.T) {
 		{ID: "1", Person: "telegram-7", Folder: ".", Rule: "git status", From: 1, Until: 2, Boot: "b", Up: 3},
 		{ID: "2", Rule: "bash build.sh", Binds: []string{"abc"}, From: 4},
 	}
-	if err := New(dir, name).SaveGrants(ctx, alice, want[:1]); err != nil {
-		t.Fatal(err)
-	}
-	if err := New(dir, name).SaveGrants(ctx, alice, want); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, New(dir, name).SaveGrants(ctx, alice, want[:1]))
+	stdtest.Must(t, New(dir, name).SaveGrants(ctx, alice, want))
 	got, err := New(dir, name).Grants(ctx, alice)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -40,9 +37,7 @@ func TestGrantsAreKept(t *testing.T) {
 	if got, err := New(dir, name).Grants(ctx, "telegram-chat-2"); err != nil || got != nil {
 		t.Errorf("another chat has %v, %v", got, err)
 	}
-	if err := New(dir, name).SaveGrants(ctx, "telegram-chat-3", nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, New(dir, name).SaveGrants(ctx, "telegram-chat-3", nil))
 	if keys, err := New(dir, name).Chats(ctx); err != nil || !slices.Equal(keys, []messages.ChatKey{alice, "telegram-chat-3"}) {
 		t.Errorf("chats with grants: %v, %v", keys, err)
 	}
@@ -66,20 +61,14 @@ func TestDamagedGrantsAreNone(t *testing.T) {
 		"with unknown limits": `{"v":1,"chatKey":"telegram-chat-1","grants":[{"id":"1","rule":"ls *","from":1,"network":false}]}`,
 		"empty":               ``,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, "telegram-chat-1.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, "telegram-chat-1.json"), []byte(text), 0o600))
 		if got, err := New(dir, name).Grants(t.Context(), alice); err == nil || got != nil {
 			t.Errorf("%s: %v, %v", what, got, err)
 		}
 	}
 	for what, text := range map[string]string{"half a file": `{"v":1,"chatKey":`, "called otherwise": `{"v":1,"chatKey":"telegram-chat-2","grants":[]}`} {
-		if err := os.WriteFile(filepath.Join(dir, "telegram-chat-1.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := New(dir, name).SaveGrants(t.Context(), "telegram-chat-3", nil); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, "telegram-chat-1.json"), []byte(text), 0o600))
+		stdtest.Must(t, New(dir, name).SaveGrants(t.Context(), "telegram-chat-3", nil))
 		if keys, err := New(dir, name).Chats(t.Context()); err == nil || !slices.Equal(keys, []messages.ChatKey{"telegram-chat-3"}) {
 			t.Errorf("%s: chats with grants: %v, %v", what, keys, err)
 		}
@@ -92,14 +81,10 @@ func TestUnreadableGrantsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "telegram-chat-1.json")
 	const typo = `{"v":1,"chatKey":"telegram-chat-1","grants":[{"id":"1","rule":"ls *","from":1},]}`
-	if err := os.WriteFile(path, []byte(typo), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, []byte(typo), 0o600))
 	s := New(dir, name)
 	for range 2 {
-		if err := s.SaveGrants(t.Context(), alice, []permission.Grant{{ID: "2"}}); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.SaveGrants(t.Context(), alice, []permission.Grant{{ID: "2"}}))
 	}
 	found, err := filepath.Glob(path + unreadable + "*")
 	if err != nil || len(found) != 1 {
@@ -114,9 +99,7 @@ func TestUnreadableGrantsAreKept(t *testing.T) {
 	if keys, err := s.Chats(t.Context()); err != nil || !slices.Equal(keys, []messages.ChatKey{alice}) {
 		t.Errorf("chats: %v, %v", keys, err)
 	}
-	if err := s.ForgetGrants(t.Context(), alice); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.ForgetGrants(t.Context(), alice))
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}

@@ -1,6 +1,10 @@
 package journal
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
+)
 
 // A choice is read from the journal, from the meta file and from a record of a version that knew no efforts. A record
 // that the meta file already covers does not undo a later choice.
@@ -22,15 +26,11 @@ func TestChoiceIsReplayed(t *testing.T) {
 			snap := Snapshot{Meta: tt.meta}
 			for _, line := range tt.records {
 				r, err := ParseRecord([]byte(line))
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				snap.Journal = append(snap.Journal, r)
 			}
 			s, err := Replay(snap)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if m := s.Meta(); s.Model != tt.model || s.Effort != tt.effort || m.Model != tt.model || m.Effort != tt.effort {
 				t.Errorf("chosen %q %q, in the meta file %q %q, want %q %q", s.Model, s.Effort, m.Model, m.Effort, tt.model, tt.effort)
 			}

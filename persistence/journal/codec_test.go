@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -113,12 +112,8 @@ func TestEveryFieldOfEveryFactSurvives(t *testing.T) {
 				t.Errorf("not one line, or escaped for HTML: %s", line)
 			}
 			got, err := ParseRecord(line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("round trip (-want +got):\n%s", diff)
-			}
+			stdtest.Must(t, err)
+			stdtest.Diff(t, "round trip", want, got)
 			if again := AppendRecord(nil, got); !bytes.Equal(line, again) {
 				t.Errorf("bytes changed:\n%s\n%s", line, again)
 			}
@@ -163,9 +158,7 @@ func TestNewerRecordsAreKept(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r, err := ParseRecord([]byte(tc.line))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			f, ok := r.Fact.(UnknownFact)
 			if !ok || f.Kind != tc.kind {
 				t.Fatalf("got %#v, want an unknown fact of kind %s", r.Fact, tc.kind)
@@ -201,12 +194,8 @@ func TestLedgerEntryRoundTrip(t *testing.T) {
 		t.Fatal("no ledger entry")
 	}
 	got, err := ParseLedgerEntry(AppendLedgerEntry(nil, want))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("round trip (-want +got):\n%s", diff)
-	}
+	stdtest.Must(t, err)
+	stdtest.Diff(t, "round trip", want, got)
 }
 
 func FuzzParseRecord(f *testing.F) {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/contextsearch"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -36,29 +37,19 @@ func TestContextFormat(t *testing.T) {
 		t.Errorf("a title of %d characters", n)
 	}
 	raw, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var members map[string]any
-	if err := json.Unmarshal(raw, &members); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(raw, &members))
 	delete(members, "messages")
 	delete(members, "title")
 	want := map[string]any{
 		"v": 1.0, "contextId": c.ID, "status": "archived", "reason": "why", "createdAt": 100.0, "updatedAt": 300.0, "archivedAt": 900.0,
 		"archiveReason": "new", "checkpoint": "a", "summary": "what was before",
 	}
-	if diff := cmp.Diff(want, members); diff != "" {
-		t.Errorf("members (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "members", want, members)
 	var again journal.Context
-	if err := json.Unmarshal(raw, &again); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(c, again, cmp.Transformer("message", func(m uimessage.Message) string { return string(uimessage.AppendJSON(nil, m)) })); diff != "" {
-		t.Errorf("read back (-want +got):\n%s", diff)
-	}
+	stdtest.Must(t, json.Unmarshal(raw, &again))
+	stdtest.Diff(t, "read back", c, again, cmp.Transformer("message", func(m uimessage.Message) string { return string(uimessage.AppendJSON(nil, m)) }))
 	item := c.Item(50)
 	if utf8.RuneCountInString(item.SearchText) != 50 || !strings.HasSuffix(item.SearchText, "answer") || item.SummaryPreview != "what was before" || item.MessageCount != 3 {
 		t.Errorf("item %+v", item)

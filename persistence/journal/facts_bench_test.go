@@ -1,6 +1,10 @@
 package journal
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
+)
 
 // BenchmarkParseRecord parses a short line, for which looking up the kind is the largest part.
 func BenchmarkParseRecord(b *testing.B) {
@@ -16,16 +20,12 @@ func BenchmarkParseRecord(b *testing.B) {
 // BenchmarkApply applies facts that change little, so that looking up the kind is the largest part.
 func BenchmarkApply(b *testing.B) {
 	s, err := Replay(Snapshot{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	stdtest.Must(b, err)
 	for _, f := range []Fact{ToolStarted{RunID: "r"}, EgressRetried{}, TurnReleased{TurnID: "u"}} {
 		b.Run(f.kind(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := s.Apply(Record{N: 1, TS: 1, Fact: f}); err != nil {
-					b.Fatal(err)
-				}
+				stdtest.Must(b, s.Apply(Record{N: 1, TS: 1, Fact: f}))
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -35,9 +36,7 @@ func packageFiles(t *testing.T, fset *token.FileSet) (files []*ast.File, exports
 		exports[path] = export
 		for name := range strings.FieldsSeq(names) {
 			file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			files = append(files, file)
 		}
 	}
@@ -56,9 +55,7 @@ func declaredFacts(t *testing.T) []string {
 	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	conf := types.Config{Importer: imports, IgnoreFuncBodies: true}
 	pkg, err := conf.Check("persistence", fset, files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	fact, ok := pkg.Scope().Lookup("Fact").Type().Underlying().(*types.Interface)
 	if !ok {
 		t.Fatal("Fact is not an interface")
@@ -125,17 +122,13 @@ func rowType(t *testing.T, row factKind) string {
 		}
 		r := Record{N: 1, TS: 1, Fact: filled(zero)}
 		body, err := without(AppendRecord(nil, r), "n", "ts", "kind")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		name := reflect.TypeOf(zero).Name()
 		if f, ok := row.parse(body); !ok || reflect.TypeOf(f) != reflect.TypeOf(zero) {
 			t.Errorf("row %q parses a %s as %T", row.name, name, f)
 		}
 		s, err := Replay(Snapshot{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if err := s.Apply(r); err != nil {
 			t.Errorf("a %s is not applied: %v", name, err)
 		}
@@ -202,9 +195,7 @@ func TestParkedRowIsNotDelivered(t *testing.T) {
 	}
 	for n, want := range []bool{1: true, 2: false, 3: true} {
 		s, err := Replay(Snapshot{Journal: journal[:n]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if n > 0 && s.Row(key).Maybe != want {
 			t.Errorf("after %d records, people may have it is %v, want %v", n, !want, want)
 		}

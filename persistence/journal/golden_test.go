@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -43,17 +44,11 @@ type story struct {
 func newStory(t *testing.T, dir string) *story {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	chat, err := store.OpenChat(t.Context(), goldenKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	state, err := journal.Replay(journal.Snapshot{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	s := &story{t: t, dir: dir, store: store, chat: chat, state: state, ts: goldenStart}
 	s.must(chat.Wake(t.Context()))
 	return s
@@ -248,23 +243,14 @@ func TestGoldenFolders(t *testing.T) {
 			}
 			sameFiles(t, golden, fresh)
 			copied := filepath.Join(t.TempDir(), "copied")
-			if err := os.CopyFS(copied, os.DirFS(golden)); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.CopyFS(copied, os.DirFS(golden)))
 			got := load(t, copied)
 			want := filepath.Join(golden, "state.txt")
 			if *update {
-				if err := os.WriteFile(want, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.WriteFile(want, []byte(got), 0o600))
 			}
-			text, err := os.ReadFile(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("state (-want +got):\n%s", diff)
-			}
+			text := stdtest.Read(t, want)
+			stdtest.Diff(t, "state", strings.Split(string(text), "\n"), strings.Split(got, "\n"))
 			if again := load(t, copied); again != got {
 				t.Errorf("a second load differs:\n%s", cmp.Diff(got, again))
 			}
@@ -274,12 +260,8 @@ func TestGoldenFolders(t *testing.T) {
 
 func replaceGolden(t *testing.T, golden, fresh string) {
 	t.Helper()
-	if err := os.RemoveAll(golden); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(filepath.Join(golden, "chat"), os.DirFS(filepath.Join(fresh, "chat"))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.RemoveAll(golden))
+	stdtest.Must(t, os.CopyFS(filepath.Join(golden, "chat"), os.DirFS(filepath.Join(fresh, "chat"))))
 }
 
 // sameFiles checks that this version writes the same files as the golden folder.
@@ -305,25 +287,17 @@ func sameFiles(t *testing.T, golden, fresh string) {
 func load(t *testing.T, dir string) string {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = store.Close() }() // only read
 	chat, err := store.OpenChat(t.Context(), goldenKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	snap, err := chat.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if len(snap.Damage) > 0 {
 		t.Errorf("damage: %+v", snap.Damage)
 	}
 	state, err := journal.Replay(snap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b := &strings.Builder{}
 	describe(b, state)
 	b.WriteString("ledger:\n")

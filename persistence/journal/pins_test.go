@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -36,9 +35,7 @@ func TestPin(t *testing.T) {
 		for _, o := range tt.orders {
 			s.pin(o)
 		}
-		if diff := cmp.Diff(tt.want, s.Pinned); diff != "" {
-			t.Errorf("%s: pinned (-want +got):\n%s", tt.name, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("%s: pinned", tt.name), tt.want, s.Pinned)
 	}
 	if got := s.Pins()[0]; got != (messages.SkillPin{Name: "s2", Digest: "sha256:x"}) {
 		t.Errorf("pin %+v", got)
@@ -64,23 +61,17 @@ func TestPinIsReplayed(t *testing.T) {
 	var journal []Record
 	for _, r := range live.Next(1, facts...) {
 		again, err := ParseRecord(AppendRecord(nil, r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		journal = append(journal, again)
 	}
 	for cut := range len(journal) + 1 {
 		s, err := Replay(Snapshot{Journal: journal[:cut]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		var want []string
 		if cut == len(journal) {
 			want = []string{"pdf@sha256:1"}
 		}
-		if diff := cmp.Diff(want, s.Pinned); diff != "" {
-			t.Errorf("after %d records: pinned (-want +got):\n%s", cut, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("after %d records: pinned", cut), want, s.Pinned)
 	}
 	over := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Metadata: uimessage.Metadata{RunID: "r1", Result: string(ResultDone)}.Append(nil)}
 	s, err := Replay(Snapshot{History: []uimessage.Message{over}, Journal: journal, Meta: Meta{Version: MetaVersion, N: 3}})

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -435,9 +436,7 @@ func (c *chatMachine) Check(t *rapid.T) {
 func TestStateSurvivesEveryCrash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := Replay(Snapshot{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		c := &chatMachine{state: s}
 		t.Repeat(map[string]func(*rapid.T){
 			"arrive": c.Arrive, "ignore": c.Ignore, "start": c.Start, "step": c.Step, "send": c.Send,
@@ -455,9 +454,7 @@ func TestDuplicateIngressIsKnownAfterACheckpoint(t *testing.T) {
 	}
 	f := s.Checkpoint(0)
 	again, err := Replay(Snapshot{Meta: f.Meta})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if got := len(f.Meta.IngressIDs); got != maxIngressIDs {
 		t.Errorf("remembered %d ids, want %d", got, maxIngressIDs)
 	}

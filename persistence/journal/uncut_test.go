@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -23,9 +24,7 @@ func answered(id, runID, result string) uimessage.Message {
 // gets no second fate.
 func TestUncutCheckpointKeepsStoppedTurnsStopped(t *testing.T) {
 	live, err := Replay(Snapshot{History: []uimessage.Message{said("u1", 1)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var journal []Record
 	for _, f := range []Fact{
 		RunStarted{RunID: "r", MessageID: "a1", Attempt: 1},
@@ -36,15 +35,11 @@ func TestUncutCheckpointKeepsStoppedTurnsStopped(t *testing.T) {
 	} {
 		records := live.Next(1, f)
 		journal = append(journal, records...)
-		if err := live.Apply(records[0]); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, live.Apply(records[0]))
 	}
 	checkpoint := live.Checkpoint(1)
 	again, err := Replay(Snapshot{History: append([]uimessage.Message{said("u1", 1)}, checkpoint.History...), Journal: journal, LedgerN: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if open := again.Open(); len(open) > 0 || len(again.History) != 2 {
 		t.Errorf("%d open turns, %d in the history; want none and 2", len(open), len(again.History))
 	}
@@ -55,9 +50,7 @@ func TestEndsOpen(t *testing.T) {
 	s, err := Replay(Snapshot{History: []uimessage.Message{
 		said("u1", 1), answered("a1", "r", ""), said("u2", 2), answered("a2", "r", "done"), said("u3", 3),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for n, want := range []bool{false, true, true, true, false, true} {
 		if got := s.EndsOpen(n); got != want {
 			t.Errorf("EndsOpen(%d) = %t, want %t", n, got, want)
@@ -70,9 +63,7 @@ func TestEndsOpen(t *testing.T) {
 func TestUncutCheckpointKeepsPins(t *testing.T) {
 	user := said("u1", 1)
 	live, err := Replay(Snapshot{History: []uimessage.Message{user}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	old := live.Meta()
 	call := func(id string) uimessage.Tool {
 		return uimessage.Tool{ToolCallID: id, Name: "skills_load", State: uimessage.ToolOutputAvailable, Input: []byte(`{}`), Output: []byte(`1`)}
@@ -88,17 +79,13 @@ func TestUncutCheckpointKeepsPins(t *testing.T) {
 	} {
 		records := live.Next(1, f)
 		journal = append(journal, records...)
-		if err := live.Apply(records[0]); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, live.Apply(records[0]))
 	}
 	checkpoint := live.Checkpoint(1)
 	history := append([]uimessage.Message{user}, checkpoint.History...)
 	for name, meta := range map[string]Meta{"before the meta file": old, "before the cut": checkpoint.Meta} {
 		again, err := Replay(Snapshot{History: history, Journal: journal, Meta: meta, LedgerN: 6})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if diff := cmp.Diff(live.Pins(), again.Pins()); diff != "" || len(live.Pins()) != 1 {
 			t.Errorf("%s: pins (-live +again):\n%s", name, diff)
 		}
@@ -109,14 +96,10 @@ func TestUncutCheckpointKeepsPins(t *testing.T) {
 // them. Later turns must not bypass them into the history.
 func TestDroppedTurnIsNotClean(t *testing.T) {
 	s, err := Replay(Snapshot{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	take := func(f Fact) {
 		t.Helper()
-		if err := s.Apply(s.Next(1, f)[0]); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.Apply(s.Next(1, f)[0]))
 	}
 	take(TurnQuarantined{Turn: said("u1", 1), Ingress: &Ingress{ID: "i1", Seq: 1}})
 	s.Checkpoint(1)
@@ -141,9 +124,7 @@ func TestUncutCheckpointKeepsTheOrderOfARunThatContinued(t *testing.T) {
 	asked := answered("a1", "r1", "waiting")
 	before := []uimessage.Message{said("u1", 1), asked}
 	live, err := Replay(Snapshot{History: before})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var journal []Record
 	for _, f := range []Fact{
 		RunStarted{RunID: "r2", MessageID: "a1", Attempt: 1},
@@ -154,15 +135,11 @@ func TestUncutCheckpointKeepsTheOrderOfARunThatContinued(t *testing.T) {
 	} {
 		records := live.Next(1, f)
 		journal = append(journal, records...)
-		if err := live.Apply(records[0]); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, live.Apply(records[0]))
 	}
 	// Only the first message of the checkpoint was written.
 	again, err := Replay(Snapshot{History: []uimessage.Message{before[0], live.Checkpoint(1).History[0]}, Journal: journal})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	order := func(s *State) (ids []string) {
 		for _, turn := range s.History {
 			ids = append(ids, turn.ID)

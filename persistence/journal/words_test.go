@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -14,9 +15,7 @@ import (
 func TestContextsPreviewWhatWasSaid(t *testing.T) {
 	send := func(text string, state uimessage.ToolState) uimessage.Part {
 		input, err := json.Marshal(map[string]string{"text": text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return uimessage.Tool{Name: "chat_send", ToolCallID: "c", State: state, Input: input}
 	}
 	bot := func(parts ...uimessage.Part) journal.Turn {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
@@ -41,9 +42,7 @@ func allow(t *testing.T, l *ledger.Ledger, code string, want bool) {
 
 func shut(t *testing.T, l *ledger.Ledger) {
 	t.Helper()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, l.Close())
 }
 
 // The owner is asked once about each limit and whoever it is for. An answer allows as much again, once, in all processes,
@@ -167,23 +166,15 @@ func TestAllowOnAFullDisk(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	whole, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	l = open(t, dir, asking("Chat", window.Day, ledger.Bound{Tokens: 1}))
 	refused(t, l, call("a"))
-	if err := os.Rename(dir, dir+".away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir, nil, 0o600); err != nil { // no file can be made in it
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Rename(dir, dir+".away"))
+	stdtest.Must(t, os.WriteFile(dir, nil, 0o600)) // no file can be made in it
 	if _, ok, err := l.Allow(code); ok || err == nil || !strings.Contains(err.Error(), "record the use") {
 		t.Errorf("allowed: %t, %v", ok, err)
 	}
-	if err := errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)))
 	refused(t, l, call("a"))
 	if now, err := os.ReadFile(files[0]); err != nil || string(now) != string(whole) {
 		t.Errorf("the file changed to %q, %v", now, err)

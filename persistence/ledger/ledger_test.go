@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
@@ -26,9 +27,7 @@ func open(t *testing.T, dir string, limits ledger.Limits) *ledger.Ledger {
 
 func set(t *testing.T, l *ledger.Ledger, limits ledger.Limits) {
 	t.Helper()
-	if err := l.SetLimits(limits); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, l.SetLimits(limits))
 }
 
 func call(chat string) ledger.Call {
@@ -42,9 +41,7 @@ func use(t *testing.T, l *ledger.Ledger, c ledger.Call, tokens int64) string {
 	if refused, ok := errors.AsType[*ledger.Exhausted](err); ok {
 		return refused.Limit
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	r.Settle(amount(tokens))
 	return ""
 }
@@ -142,9 +139,7 @@ func TestWindowsTurn(t *testing.T) {
 			<-time.After(time.Hour)
 		}
 		r, err := l.Reserve(t.Context(), call("r"), func() ledger.Amount { return amount(10) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		set(t, l, month)
 		set(t, l, hour)
 		set(t, l, month)
@@ -208,9 +203,7 @@ func TestWaiting(t *testing.T) {
 		work := ledger.Call{Chat: "web-chat-1", Work: "memory", Model: "m"}
 		most := func() ledger.Amount { return amount(100) }
 		first, err := l.Reserve(t.Context(), work, most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		began := time.Now()
 		time.AfterFunc(time.Minute, func() { first.Settle(amount(3)) })
 		second, err := l.Reserve(t.Context(), work, most)
@@ -271,15 +264,11 @@ func TestWithoutLimits(t *testing.T) {
 		}
 		for range 3 {
 			r, err := l.Reserve(t.Context(), call("r"), func() ledger.Amount { t.Error("estimated"); return ledger.Amount{} })
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			r.Settle(amount(6))
 		}
 		refused, err := l.Reserve(t.Context(), call("r"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		refused.Settle(ledger.Amount{})
 		if got := written(); got != "" {
 			t.Errorf("written at once: %s", got)
@@ -290,9 +279,7 @@ func TestWithoutLimits(t *testing.T) {
 			t.Errorf("written: %s", got)
 		}
 		late, err := l.Reserve(t.Context(), call("r"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
@@ -326,14 +313,10 @@ not a line
 		"2025-12-31.jsonl": `{"ts":1,"id":"a","is":"spent","chat":"web-chat-2","work":"run","model":"m","in":1,"cached":0,"out":1,"nanoUSD":1}`,
 		"notes.jsonl":      "x",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	got, err := ledger.Usage(dir, "2026-01-01")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := []ledger.Row{
 		{Day: "2026-01-01", Chat: "web-chat-2", Model: "m", Work: "run", Calls: 1, Amount: ledger.Amount{Input: 1, Output: 1, NanoUSD: 1}},
 		{Day: "2026-01-02", Chat: "web-chat-1", Person: "web-1", Model: "m", Work: "run", Calls: 1, Amount: ledger.Amount{Input: 100, Output: 50, NanoUSD: 9}},
@@ -355,23 +338,15 @@ func TestReadsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		earlier := open(t, dir, ledger.Limits{})
 		use(t, earlier, call("r1"), 20)
-		if err := earlier.Close(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, earlier.Close())
 		<-time.After(25 * time.Hour)
 		today := filepath.Join(dir, time.Now().UTC().Format(time.DateOnly)+".jsonl")
-		if err := os.Mkdir(today, 0o700); err != nil { // it cannot be read
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Mkdir(today, 0o700)) // it cannot be read
 		l := open(t, dir, ledger.Limits{})
 		defer func() { _ = l.Close() }()
-		if err := os.Remove(today); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Remove(today))
 		r, err := l.Reserve(t.Context(), call("r1"), func() ledger.Amount { return amount(10) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		use(t, l, call("r1"), 30)
 		set(t, l, limit("Run", 0, ledger.Bound{Tokens: 65}))
 		r.Settle(amount(10))
@@ -396,9 +371,7 @@ func TestHourIsLimitedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open(t, t.TempDir(), ledger.Limits{})
 		r, err := l.Reserve(t.Context(), call("a"), func() ledger.Amount { return ledger.Amount{} })
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		set(t, l, limit("Host", window.Day, ledger.Bound{Tokens: 1000}))
 		r.Settle(amount(100))
 		set(t, l, limit("Host", window.Hour, ledger.Bound{Tokens: 100}))
@@ -412,9 +385,7 @@ func TestUnwritable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "usage")
 	failures := 0
 	l := ledger.Open(dir, time.UTC, func(error) { failures++ })
-	if err := os.WriteFile(dir, nil, 0o600); err != nil { // a file in place of the folder
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(dir, nil, 0o600)) // a file in place of the folder
 	if use(t, l, call("r"), 1); failures != 1 {
 		t.Errorf("%d failures were reported, want 1", failures)
 	}
@@ -432,13 +403,9 @@ func FuzzUsage(f *testing.F) {
 	f.Add([]byte("\n\x00{\"id\":\"a\",\"is\":\"free\",\"in\":-1}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "2026-01-02.jsonl"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, "2026-01-02.jsonl"), text, 0o600))
 		rows, err := ledger.Usage(dir, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, r := range rows {
 			if r.Calls < 1 {
 				t.Errorf("a row without calls: %+v", r)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
@@ -192,16 +193,10 @@ func (h *history) tear(t *testing.T) {
 		return
 	}
 	f, err := os.OpenFile(files[len(files)-1], os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, err = f.WriteString([]string{`{"ts":1,"id":"x`, "\x00\x00\x00", "\n\n", `{"ts":1,"id":"x","is":"spent","in":7}}`}[h.r.IntN(4)])
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, f.Close())
+	stdtest.Must(t, err)
 }
 
 // limit is the limit of a scope in tokens, or 0.
@@ -234,9 +229,7 @@ func (h *history) check(t *testing.T) {
 		}
 	}
 	rows, err := ledger.Usage(h.dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := map[string]int64{}
 	for _, row := range rows {
 		for _, scope := range []string{"Host Day " + row.Day + " all", "Chat Day " + row.Day + " " + string(row.Chat), "Person Day " + row.Day + " " + row.Person} {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
@@ -70,9 +71,7 @@ func TestEndlessMemory(t *testing.T) {
 	if _, err := s.AddMemory(t.Context(), memories.Place{}, fact("x")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(state, "memory/project.md"), 1<<40); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Truncate(filepath.Join(state, "memory/project.md"), 1<<40))
 	if _, err := s.ReadMemory(t.Context(), memories.Place{}); !errors.Is(err, document.ErrTooLong) {
 		t.Errorf("read: %v, want %v", err, document.ErrTooLong)
 	}

@@ -11,9 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
@@ -43,9 +42,7 @@ func read3(t *testing.T, s *Store, places ...memories.Place) []string {
 	var out []string
 	for _, p := range places {
 		text, err := s.ReadMemory(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		out = append(out, text)
 	}
 	return out
@@ -55,9 +52,7 @@ func TestAddMemory(t *testing.T) {
 	state := t.TempDir()
 	s := open(t, state)
 	project, ana, chat := memories.Place{}, memories.Place{User: "telegram-7"}, memories.Place{Chat: "cli-chat-a"}
-	if diff := cmp.Diff([]string{"", "", ""}, read3(t, s, project, ana, chat)); diff != "" {
-		t.Errorf("at first (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "at first", []string{"", "", ""}, read3(t, s, project, ana, chat))
 	if entries, _ := os.ReadDir(state); len(entries) > 0 {
 		t.Errorf("reading made %v", entries)
 	}
@@ -70,9 +65,7 @@ func TestAddMemory(t *testing.T) {
 		t.Errorf("the same again = %d, %v; want 0", n, err)
 	}
 	const want = "- 2026-07-01 likes tea [u:a:1]\n"
-	if diff := cmp.Diff([]string{want, want, want}, read3(t, s, project, ana, chat)); diff != "" {
-		t.Errorf("memories (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "memories", []string{want, want, want}, read3(t, s, project, ana, chat))
 	for _, file := range []string{"memory/project.md", "memory/users/telegram-7.md", "chat/cli-chat-a/memory/Primary.md"} {
 		if info, err := os.Stat(filepath.Join(state, file)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v; want a file of mode 0600", file, info, err)
@@ -83,15 +76,11 @@ func TestAddMemory(t *testing.T) {
 func TestWhatPeopleWroteStays(t *testing.T) {
 	s := open(t, t.TempDir())
 	const was = "---\ntitle: x\n---\n# Ana\n\n- 2025-01-02 likes tea [u:a:1]\nno line end"
-	if err := s.ReplaceMemory(t.Context(), memories.Place{}, "", was, true); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.ReplaceMemory(t.Context(), memories.Place{}, "", was, true))
 	if _, err := s.AddMemory(t.Context(), memories.Place{}, fact("likes tea"), fact("has a cat")); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{was + "\n- 2026-07-01 has a cat\n"}, read3(t, s, memories.Place{})); diff != "" {
-		t.Errorf("memory (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "memory", []string{was + "\n- 2026-07-01 has a cat\n"}, read3(t, s, memories.Place{}))
 }
 
 // What a person saved in another encoding is not replaced by what can be read of it.
@@ -102,9 +91,7 @@ func TestOtherEncodings(t *testing.T) {
 	place := memories.Place{Chat: "cli-chat-a"}
 	dir := filepath.Join(state, "chat", "cli-chat-a", "memory")
 	path := filepath.Join(dir, "Primary.md")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(was), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(was), 0o600)))
 	text := read3(t, s, place)[0]
 	if n, err := s.AddMemory(t.Context(), place, fact("has a cat")); err == nil || n != 0 {
 		t.Errorf("a fact was added: %d, %v", n, err)
@@ -118,9 +105,7 @@ func TestOtherEncodings(t *testing.T) {
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != was {
 		t.Errorf("the file became %q, %v", raw, err)
 	}
-	if err := s.ReplaceMemory(t.Context(), place, text, "new", true); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.ReplaceMemory(t.Context(), place, text, "new", true))
 	found, err := filepath.Glob(filepath.Join(dir, "backup", "*"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("backups: %q, %v", found, err)
@@ -169,9 +154,7 @@ func replaceMemory(t *testing.T) {
 	if err := s.ReplaceMemory(t.Context(), place, was, strings.Repeat("x", memories.MaxSize+1), false); !errors.Is(err, persistence.ErrMemoryFull) {
 		t.Errorf("too long: %v, want %v", err, persistence.ErrMemoryFull)
 	}
-	if err := s.ReplaceMemory(t.Context(), place, was, "new\n", true); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.ReplaceMemory(t.Context(), place, was, "new\n", true))
 	kept, err := os.ReadFile(filepath.Join(state, "chat/cli-chat-a/memory/backup/Primary-20000101T000000.000000000Z.md"))
 	if err != nil || string(kept) != was {
 		t.Errorf("backup = %q, %v; want %q", kept, err, was)
@@ -189,9 +172,7 @@ func crashes(t *testing.T, prepare, work func(s *Store) error, check func(t *tes
 	t.Helper()
 	for n := 1; ; n++ {
 		state := t.TempDir()
-		if err := prepare(open(t, state)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, prepare(open(t, state)))
 		s, at, last := open(t, state), 0, ""
 		s.disk.Fault = func(step document.Step, path string) error {
 			if at++; at == n {
@@ -237,9 +218,7 @@ func TestCrashWhileFactsAreAdded(t *testing.T) {
 		default:
 			t.Errorf("crash at %s: %q with mark %v", step, text, mark)
 		}
-		if err := work(s); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, work(s))
 		if mark, _ := s.Extracted(t.Context(), "cli-chat-a"); read3(t, s, place)[0] != both || mark != to {
 			t.Errorf("crash at %s and again: %q, %v", step, read3(t, s, place), mark)
 		}
@@ -307,9 +286,7 @@ func TestChangesFromTwoSides(t *testing.T) {
 func TestAFolderThatCannotBeWritten(t *testing.T) {
 	state := t.TempDir()
 	s := open(t, state)
-	if err := os.WriteFile(filepath.Join(state, "memory"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(state, "memory"), nil, 0o600))
 	if _, err := s.AddMemory(t.Context(), memories.Place{Chat: "cli-chat-a"}, fact("x")); err == nil {
 		t.Error("a file took a folder's place and nothing failed")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -38,9 +39,7 @@ func newWorld(tb testing.TB) *world {
 	dir := tb.TempDir()
 	log := slog.New(slog.DiscardHandler)
 	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: log})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	w := &world{t: tb, store: store, file: filepath.Join(dir, "index", "search.db"), chats: map[messages.ChatKey]persistence.Chat{}}
 	w.index = w.newIndex()
 	tb.Cleanup(func() {
@@ -170,9 +169,7 @@ func ids(hits []persistence.Found) []string {
 
 func (w *world) want(key messages.ChatKey, text string, want ...string) {
 	w.t.Helper()
-	if diff := cmp.Diff(append([]string{}, want...), ids(w.search(key, text))); diff != "" {
-		w.t.Errorf("search %q in %s (-want +got):\n%s", text, key, diff)
-	}
+	stdtest.Diff(w.t, fmt.Sprintf("search %q in %s", text, key), append([]string{}, want...), ids(w.search(key, text)))
 }
 
 func TestSearch(t *testing.T) {
@@ -206,9 +203,7 @@ func TestSearch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(append([]string{}, tt.want...), ids(w.search(key, tt.query))); diff != "" {
-				t.Errorf("search %q (-want +got):\n%s", tt.query, diff)
-			}
+			stdtest.Diff(t, fmt.Sprintf("search %q", tt.query), append([]string{}, tt.want...), ids(w.search(key, tt.query)))
 		})
 	}
 	if hit := w.search(key, "天气")[0]; hit.Excerpt.Text != "上海明天的天气怎么样？" || hit.Place == "" || hit.Score <= 0 || hit.ChatKey != key {
@@ -293,21 +288,15 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 
 	// An archive whose rewrite was interrupted: the history still has the turns.
 	dir, err := w.store.ChatDir(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	history, err := os.ReadFile(filepath.Join(dir, "messages", "history.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var lines []string
 	for line := range strings.Lines(string(history)) {
 		lines = append(lines, strings.TrimSuffix(line, "\n"))
 	}
 	double, err := json.Marshal(journal.Archive{Version: 1, Lines: lines})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	extra := filepath.Join(dir, "messages", "archive", "cut-off.json")
 	for _, step := range []struct {
 		name string
@@ -318,27 +307,19 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if step.data != nil {
-			if err := os.WriteFile(extra, step.data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(extra, step.data, 0o600))
 		}
 		w.want(key, "banana", step.want...)
 	}
 
 	// Contexts are searched too.
-	if err := os.MkdirAll(filepath.Join(dir, "contexts", "archive"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Join(dir, "contexts", "archive"), 0o700))
 	context := `{"v":1,"contextId":"c_20260101_0001","messages":[{"id":"old","role":"user","parts":[{"type":"text","text":"cherry"}],"metadata":{"ts":5,"seq":3}}]}`
-	if err := os.WriteFile(filepath.Join(dir, "contexts", "archive", "c_20260101_0001.json"), []byte(context), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(dir, "contexts", "archive", "c_20260101_0001.json"), []byte(context), 0o600))
 	w.want(key, "cherry", "old")
 
 	// The chat is gone.
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.RemoveAll(dir))
 	for _, word := range []string{"apple", "banana", "cherry", "fruit"} {
 		w.want(key, word)
 	}
@@ -351,13 +332,9 @@ func TestHalfALine(t *testing.T) {
 	const key = "web-chat-x"
 	first := w.say(key, "apple")
 	dir, err := w.store.ChatDir(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	f, err := os.OpenFile(filepath.Join(dir, "messages", "history.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	for _, step := range []struct {
 		write string
@@ -426,10 +403,7 @@ func TestIndexCanBeLost(t *testing.T) {
 	one := w.say("web-chat-x", "apple")
 	w.want("web-chat-x", "apple", one)
 	whole := func() []byte {
-		b, err := os.ReadFile(w.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := stdtest.Read(t, w.file)
 		return b
 	}
 	for _, tt := range []struct {
@@ -452,9 +426,7 @@ func TestIndexCanBeLost(t *testing.T) {
 		if err := w.index.Close(); err != nil {
 			t.Errorf("%s: close: %v", tt.name, err)
 		}
-		if err := tt.damage(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, tt.damage())
 		w.index = w.newIndex()
 		w.want("web-chat-x", "apple", one)
 	}
@@ -472,9 +444,7 @@ func TestIdleIsFree(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(w.file)); !os.IsNotExist(err) {
 		t.Errorf("the folder of the index: %v, want none", err)
 	}
-	if err := w.index.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.index.Close())
 	if _, err := w.index.Search(t.Context(), "web-chat-x", persistence.Search{Text: "apple"}); err == nil {
 		t.Error("a closed index searched")
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/memtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -22,7 +22,7 @@ func TestSearchInLongTurnsStaysInMemory(t *testing.T) {
 	w.search(key, "nothing")                         // the turns are indexed now
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // so that only what is in use counts
 	for _, query := range []string{"预算 日程", "预算 杭州"} {
-		took := memtest.Peak(func() {
+		took := stdtest.Peak(func() {
 			if found, err := w.index.Search(t.Context(), key, persistence.Search{Text: query}); len(found) == 0 || err != nil {
 				t.Errorf("%d were found, %v", len(found), err)
 			}

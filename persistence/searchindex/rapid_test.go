@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -88,9 +89,7 @@ func (s *shelf) archive(r *rapid.T, key messages.ChatKey, n int) {
 }
 
 func check(r *rapid.T, err error) {
-	if err != nil {
-		r.Fatal(err)
-	}
+	stdtest.Must(r, err)
 }
 
 // TestSearchFindsWhatAScanFinds: whatever is appended, replaced and archived in several chats, and
@@ -99,9 +98,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	words := []string{"apple", "banana", "天气", "预报", "INV-7", "ö"}
 	if os.Getenv("SOAK") == "" { // each check opens new files and waits for the disk
 		old := flag.Lookup("rapid.checks").Value.String()
-		if err := flag.Set("rapid.checks", "4"); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, flag.Set("rapid.checks", "4"))
 		defer func() { _ = flag.Set("rapid.checks", old) }() // as it was
 	}
 	root, lives := t.TempDir(), 0

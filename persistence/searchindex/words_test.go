@@ -1,11 +1,12 @@
 package searchindex
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestBodyOf(t *testing.T) {
@@ -58,9 +59,7 @@ func TestParseQuery(t *testing.T) {
 			for _, term := range parseQuery(tt.text) {
 				got = append(got, term.expression())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("parseQuery(%q) (-want +got):\n%s", tt.text, diff)
-			}
+			stdtest.Diff(t, fmt.Sprintf("parseQuery(%q)", tt.text), tt.want, got)
 		})
 	}
 	if n := len(parseQuery(strings.Repeat("a b c d e f g h i j k l m n o p q r s t u v w x y z ", 3))); n != maxTerms {
@@ -112,9 +111,7 @@ func TestEachString(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
 			eachString([]byte(tt.raw), func(s string) { got = append(got, s) })
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", tt.want, got)
 		})
 	}
 }

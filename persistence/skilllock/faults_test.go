@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
@@ -31,8 +32,6 @@ func TestTheFolderIsForced(t *testing.T) {
 	s := New(state)
 	var r documenttest.Recorder
 	s.doc.Disk = r.Disk()
-	if err := s.ApproveSkill(t.Context(), approval("a", "1")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.ApproveSkill(t.Context(), approval("a", "1")))
 	r.Fsynced(t, state)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -29,9 +30,7 @@ func TestApproveAndForget(t *testing.T) {
 		t.Errorf("forgot what nobody agreed to: %v, %v", gone, err)
 	}
 	for _, a := range []persistence.SkillApproval{approval("pdf", "sha256:1"), approval("art", "sha256:2"), approval("pdf", "sha256:3")} {
-		if err := s.ApproveSkill(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.ApproveSkill(t.Context(), a))
 	}
 	list, err := New(state).SkillApprovals(t.Context())
 	if diff := cmp.Diff([]persistence.SkillApproval{approval("art", "sha256:2"), approval("pdf", "sha256:3")}, list); err != nil || diff != "" {
@@ -63,9 +62,7 @@ func TestUnreadableCountsAsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New(t.TempDir())
-			if err := os.WriteFile(s.Path(), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(s.Path(), []byte(text), 0o600))
 			list, err := s.SkillApprovals(t.Context())
 			if !errors.Is(err, persistence.ErrSkillLock) || len(list) != 0 || !strings.Contains(err.Error(), "repair the file or remove it") {
 				t.Errorf("%v, %v", list, err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -24,27 +25,27 @@ func summary(id string) uimessage.Message {
 func testRewrite(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turns(1, 6)...))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turns(1, 6)...))
 	edited := Turn(5)
 	edited.Parts = []uimessage.Part{uimessage.Text{Text: "edited"}}
-	must(t, c.AppendHistory(t.Context(), edited))
-	must(t, c.Append(t.Context(), Facts(1, 2)...))
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{
+	stdtest.Must(t, c.AppendHistory(t.Context(), edited))
+	stdtest.Must(t, c.Append(t.Context(), Facts(1, 2)...))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{
 		ArchiveID: "2026-1-4", At: at(), From: 0, To: 4, Insert: []uimessage.Message{summary("s1")}, Meta: metaOf(9),
 	}))
 	want := journal.Snapshot{History: []uimessage.Message{summary("s1"), edited, Turn(6)}, Journal: Facts(1, 2), Meta: metaOf(9)}
 	same(t, "snapshot", want, load(t, c))
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: []uimessage.Message{Turn(7), edited}, Meta: metaOf(9)}))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: []uimessage.Message{Turn(7), edited}, Meta: metaOf(9)}))
 	want.History, want.Journal = append(want.History, Turn(7)), nil
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	// In the middle, with nothing in its place, and no archive.
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{From: 1, To: 3, Meta: metaOf(10)}))
-	must(t, c.AppendHistory(t.Context(), Turn(8)))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{From: 1, To: 3, Meta: metaOf(10)}))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turn(8)))
 	_, snap = s.again()
 	same(t, "history", []uimessage.Message{summary("s1"), Turn(7), Turn(8)}, snap.History)
 	c, _ = s.again()
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{From: 0, To: 3, Insert: Turns(20, 22), Meta: metaOf(10)}))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{From: 0, To: 3, Insert: Turns(20, 22), Meta: metaOf(10)}))
 	_, snap = s.again()
 	same(t, "history replaced as a whole", Turns(20, 22), snap.History)
 }
@@ -52,7 +53,7 @@ func testRewrite(s *suite) {
 func testRewriteRefused(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
 	for _, tc := range []struct {
 		name string
 		r    journal.Rewrite
@@ -68,7 +69,7 @@ func testRewriteRefused(s *suite) {
 			t.Errorf("%s was taken", tc.name)
 		}
 	}
-	must(t, c.AppendHistory(t.Context(), Turn(4)))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turn(4)))
 	_, snap := s.again()
 	same(t, "history", Turns(1, 4), snap.History)
 }
@@ -76,16 +77,16 @@ func testRewriteRefused(s *suite) {
 func testArchive(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "second", At: at(), From: 1, To: 2}))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "second", At: at(), From: 1, To: 2}))
 	c, _ = s.again()
 	first, err := c.ReadArchive(t.Context(), "first")
-	must(t, err)
+	stdtest.Must(t, err)
 	var held []uimessage.Message
 	for _, line := range first.Lines {
 		m, err := uimessage.Decode([]byte(line))
-		must(t, err)
+		stdtest.Must(t, err)
 		held = append(held, m)
 	}
 	same(t, "archived lines", words(Turns(1, 2)), words(held))
@@ -94,12 +95,12 @@ func testArchive(s *suite) {
 		Version: 1, ChatKey: key, ArchivedAt: at().UnixMilli(), SourceRange: json.RawMessage(`{"fromId":"u1","toId":"u4","count":4}`),
 	}, first)
 	second, err := c.ReadArchive(t.Context(), "second")
-	must(t, err)
+	stdtest.Must(t, err)
 	same(t, "range of an archive without a summary", `{"fromId":"u3","toId":"u3","count":1}`, string(second.SourceRange))
 	_, err = c.ReadArchive(t.Context(), "third")
 	wantError(t, err, persistence.ErrNotFound, true)
 	// An archive is never replaced by one with other lines.
-	must(t, c.AppendHistory(t.Context(), Turns(5, 6)...))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turns(5, 6)...))
 	if err := c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), From: 1, To: 2}); err == nil {
 		t.Error("an archive was replaced by another of its name")
 	}
@@ -112,7 +113,7 @@ func testWaking(s *suite) {
 	waking := func() []messages.ChatKey {
 		t.Helper()
 		keys, err := s.Waking(t.Context())
-		must(t, err)
+		stdtest.Must(t, err)
 		slices.Sort(keys)
 		return keys
 	}
@@ -121,18 +122,18 @@ func testWaking(s *suite) {
 	for i := range 20 {
 		k := messages.ChatKey(fmt.Sprintf("test-chat-%02d", i))
 		c, _ := s.open(k)
-		must(t, c.Wake(t.Context()))
-		must(t, c.Wake(t.Context()))
+		stdtest.Must(t, c.Wake(t.Context()))
+		stdtest.Must(t, c.Wake(t.Context()))
 		switch i % 4 {
 		case 0:
-			must(t, c.Rest(t.Context()))
-			must(t, c.Rest(t.Context()))
+			stdtest.Must(t, c.Rest(t.Context()))
+			stdtest.Must(t, c.Rest(t.Context()))
 		case 1:
-			must(t, c.Rest(t.Context()))
-			must(t, c.Wake(t.Context()))
+			stdtest.Must(t, c.Rest(t.Context()))
+			stdtest.Must(t, c.Wake(t.Context()))
 			want = append(want, k)
 		default:
-			must(t, c.Close()) // closing is not resting
+			stdtest.Must(t, c.Close()) // closing is not resting
 			want = append(want, k)
 		}
 	}
@@ -140,8 +141,8 @@ func testWaking(s *suite) {
 	s.crash()
 	same(t, "to wake after a crash", want, waking())
 	c, _ := s.open(want[0])
-	must(t, c.Wake(t.Context()))
-	must(t, c.Rest(t.Context()))
+	stdtest.Must(t, c.Wake(t.Context()))
+	stdtest.Must(t, c.Rest(t.Context()))
 	same(t, "to wake after one came to rest", want[1:], waking())
 	if got := chats(t, s); len(got) != 0 {
 		t.Errorf("a mark made chats: %q", got)
@@ -156,11 +157,11 @@ func testChats(s *suite) {
 		c, _ := s.open(k)
 		switch i % 3 {
 		case 0:
-			must(t, c.AppendHistory(t.Context(), Turn(1)))
+			stdtest.Must(t, c.AppendHistory(t.Context(), Turn(1)))
 		case 1:
-			must(t, c.Append(t.Context(), Facts(1, 1)...))
+			stdtest.Must(t, c.Append(t.Context(), Facts(1, 1)...))
 		default:
-			must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(1)}))
+			stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(1)}))
 		}
 		want = append(want, k)
 	}
@@ -168,7 +169,7 @@ func testChats(s *suite) {
 	s.crash()
 	same(t, "chats after a crash", want, chats(t, s))
 	for _, err := range s.Chats(t.Context()) {
-		must(t, err)
+		stdtest.Must(t, err)
 		break // a reader may stop
 	}
 }
@@ -182,8 +183,8 @@ func testKeys(s *suite) {
 	}
 	for i, k := range keys {
 		c, _ := s.open(k)
-		must(t, c.Wake(t.Context()))
-		must(t, c.AppendHistory(t.Context(), Turn(i+1)))
+		stdtest.Must(t, c.Wake(t.Context()))
+		stdtest.Must(t, c.AppendHistory(t.Context(), Turn(i+1)))
 	}
 	s.crash()
 	for i, k := range keys {
@@ -193,7 +194,7 @@ func testKeys(s *suite) {
 	slices.Sort(keys)
 	same(t, "chats", keys, chats(t, s))
 	waking, err := s.Waking(t.Context())
-	must(t, err)
+	stdtest.Must(t, err)
 	slices.Sort(waking)
 	same(t, "to wake", keys, waking)
 	for _, k := range []messages.ChatKey{"", messages.ChatKey(strings.Repeat("x", messages.MaxChatKey+1)), "a\xff"} {
@@ -209,26 +210,26 @@ func testOneHandle(s *suite) {
 	if _, err := s.OpenChat(t.Context(), key); err == nil {
 		t.Fatal("a second handle was given out")
 	}
-	must(t, c.AppendHistory(t.Context(), Turn(1)))
-	must(t, c.Close())
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turn(1)))
+	stdtest.Must(t, c.Close())
 	again, err := s.OpenChat(t.Context(), key)
-	must(t, err)
-	must(t, c.Close()) // the old handle has no claim any more
+	stdtest.Must(t, err)
+	stdtest.Must(t, c.Close()) // the old handle has no claim any more
 	if _, err := s.OpenChat(t.Context(), key); err == nil {
 		t.Fatal("a second handle was given out after the first was closed twice")
 	}
-	must(t, again.AppendHistory(t.Context(), Turn(2))) // without a load before
+	stdtest.Must(t, again.AppendHistory(t.Context(), Turn(2))) // without a load before
 	same(t, "history", Turns(1, 2), load(t, again).History)
 }
 
 func testClosed(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turn(1)))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turn(1)))
 	other, _ := s.open("other")
-	must(t, other.Close())
-	must(t, s.Close())
-	must(t, s.Close())
+	stdtest.Must(t, other.Close())
+	stdtest.Must(t, s.Close())
+	stdtest.Must(t, s.Close())
 	for i, closed := range []persistence.Chat{c, other} {
 		_, loading := closed.Load(background())
 		_, reading := closed.ReadArchive(background(), "x")
@@ -309,20 +310,20 @@ func testContexts(s *suite) {
 	t := s.t
 	first, second := contextOf(1, Turn(1), Reply(2)), contextOf(2, Turn(3), Reply(4))
 	items, err := s.Contexts(t.Context(), key)
-	must(t, err)
+	stdtest.Must(t, err)
 	same(t, "contexts of a chat that is not there", 0, len(items))
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turn(1), Reply(2), Turn(3), Reply(4), Turn(5)))
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 2, Context: first, Meta: metaOf(1)}))
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 2, Context: second, Insert: first.Messages, Meta: metaOf(2)}))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turn(1), Reply(2), Turn(3), Reply(4), Turn(5)))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 2, Context: first, Meta: metaOf(1)}))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 2, Context: second, Insert: first.Messages, Meta: metaOf(2)}))
 	_, snap := s.again()
 	same(t, "history with a context loaded", []uimessage.Message{Turn(1), Reply(2), Turn(5)}, snap.History)
 	items, err = s.Contexts(t.Context(), key)
-	must(t, err)
+	stdtest.Must(t, err)
 	same(t, "contexts", []journal.ContextItem{second.Item(journal.DefaultSearchText), first.Item(journal.DefaultSearchText)}, items)
 	for _, want := range []*journal.Context{first, second} {
 		got, err := s.ReadContext(t.Context(), key, want.ID)
-		must(t, err)
+		stdtest.Must(t, err)
 		same(t, "context", *want, got)
 	}
 	for _, id := range []string{"c_20260102_9999", "", "../../x", "c_20260102_0001.json"} {
@@ -335,15 +336,15 @@ func testContexts(s *suite) {
 func testArchiveReader(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turns(1, 5)...))
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turns(1, 5)...))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
 	for range 2 { // with the handle open, and after a crash
 		archived, ok := s.Store.(persistence.ArchiveReader)
 		if !ok {
 			t.Fatal("the store reads no archives")
 		}
 		got, err := archived.ReadArchive(t.Context(), key, "first")
-		must(t, err)
+		stdtest.Must(t, err)
 		same(t, "archived turns", words(Turns(1, 2)), words(got))
 		for _, id := range []string{"second", "", "../archive/first", "first.json"} {
 			_, err = archived.ReadArchive(t.Context(), key, id)
@@ -360,8 +361,8 @@ func testArchiveReader(s *suite) {
 func testContextsRefused(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turns(1, 4)...))
-	must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 1, Context: contextOf(1, Turn(1))}))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turns(1, 4)...))
+	stdtest.Must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 1, Context: contextOf(1, Turn(1))}))
 	other := contextOf(1, Turn(2))
 	nameless := contextOf(2, Turn(2))
 	nameless.ID = "../x"
@@ -373,9 +374,9 @@ func testContextsRefused(s *suite) {
 	_, snap := s.again()
 	same(t, "history", Turns(2, 4), snap.History)
 	got, err := s.ReadContext(t.Context(), key, other.ID)
-	must(t, err)
+	stdtest.Must(t, err)
 	same(t, "the context that was there", []uimessage.Message{Turn(1)}, got.Messages)
-	must(t, s.Close())
+	stdtest.Must(t, s.Close())
 	_, err = s.Contexts(t.Context(), key)
 	wantError(t, err, persistence.ErrClosed, true)
 }

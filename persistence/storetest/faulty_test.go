@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -80,30 +81,20 @@ func TestFaultyIsReadOnlyAfterAFinalError(t *testing.T) {
 		return do()
 	})
 	c, err := s.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.AppendHistory(t.Context(), storetest.Turn(1)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, c.AppendHistory(t.Context(), storetest.Turn(1)))
 	if err := c.AppendHistory(t.Context(), storetest.Turn(2)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("got %v", err)
 	}
 	if err := c.AppendHistory(t.Context(), storetest.Turn(2)); !errors.Is(err, persistence.ErrReadOnly) {
 		t.Fatalf("got %v, want ErrReadOnly", err)
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.Close())
 	c, err = s.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	snap, err := c.Load(t.Context())
 	if err != nil || len(snap.History) != 1 {
 		t.Fatalf("%d turns, %v", len(snap.History), err)
 	}
-	if err := c.AppendHistory(t.Context(), storetest.Turn(2)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.AppendHistory(t.Context(), storetest.Turn(2)))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -19,9 +20,9 @@ func testEmpty(s *suite) {
 	if n := len(ledger(t, c)); n != 0 {
 		t.Errorf("%d ledger entries", n)
 	}
-	must(t, c.Append(t.Context()))
-	must(t, c.Note(t.Context()))
-	must(t, c.AppendHistory(t.Context()))
+	stdtest.Must(t, c.Append(t.Context()))
+	stdtest.Must(t, c.Note(t.Context()))
+	stdtest.Must(t, c.AppendHistory(t.Context()))
 	if got := chats(t, s); len(got) != 0 {
 		t.Errorf("a chat that was never written to is listed: %q", got)
 	}
@@ -31,13 +32,13 @@ func testJournal(s *suite) {
 	t := s.t
 	want := Facts(1, 9)
 	c, _ := s.open(key)
-	must(t, c.Append(t.Context(), want[:2]...))
-	must(t, c.Note(t.Context(), want[2]))
-	must(t, c.Append(t.Context(), want[3:7]...))
+	stdtest.Must(t, c.Append(t.Context(), want[:2]...))
+	stdtest.Must(t, c.Note(t.Context(), want[2]))
+	stdtest.Must(t, c.Append(t.Context(), want[3:7]...))
 	same(t, "journal", want[:7], load(t, c).Journal)
 	c, snap := s.again()
 	same(t, "journal after a crash", want[:7], snap.Journal)
-	must(t, c.Note(t.Context(), want[7:]...))
+	stdtest.Must(t, c.Note(t.Context(), want[7:]...))
 	_, snap = s.again()
 	same(t, "journal with notes after the end of the process", want, snap.Journal)
 }
@@ -56,17 +57,17 @@ func testNumbers(s *suite) {
 			}
 		}
 	}
-	must(t, c.Append(t.Context(), Facts(1, 3)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(1, 3)...))
 	refused(Facts(3, 4)...)
 	refused(Facts(4, 4)[0], Facts(4, 4)[0])
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(3)}))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(3)}))
 	refused(Facts(2, 2)...)
 	c, _ = s.again()
 	refused(Facts(3, 3)...)
-	must(t, c.Append(t.Context(), Facts(4, 4)...))
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(7), Rest: Facts(6, 7)}))
+	stdtest.Must(t, c.Append(t.Context(), Facts(4, 4)...))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(7), Rest: Facts(6, 7)}))
 	refused(Facts(7, 8)...)
-	must(t, c.Append(t.Context(), Facts(8, 8)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(8, 8)...))
 	_, snap := s.again()
 	same(t, "journal", Facts(6, 8), snap.Journal)
 }
@@ -75,18 +76,18 @@ func testHistory(s *suite) {
 	t := s.t
 	want := Turns(1, 5)
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), want[:2]...))
-	must(t, c.AppendHistory(t.Context(), want[2]))
+	stdtest.Must(t, c.AppendHistory(t.Context(), want[:2]...))
+	stdtest.Must(t, c.AppendHistory(t.Context(), want[2]))
 	same(t, "history", want[:3], load(t, c).History)
-	must(t, c.Append(t.Context(), Facts(1, 1)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(1, 1)...))
 	err := c.AppendHistory(t.Context(), want[3])
 	wantError(t, err, persistence.ErrNotCut, true)
-	must(t, c.Append(t.Context(), Facts(2, 2)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(2, 2)...))
 	c, snap := s.again()
 	same(t, "history after a crash", want[:3], snap.History)
 	same(t, "journal after a crash", Facts(1, 2), snap.Journal)
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(2)}))
-	must(t, c.AppendHistory(t.Context(), want[3:]...))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(2)}))
+	stdtest.Must(t, c.AppendHistory(t.Context(), want[3:]...))
 	_, snap = s.again()
 	same(t, "history after checkpoint and append", want, snap.History)
 	for _, m := range []uimessage.Message{{ID: "", Role: uimessage.RoleUser}, {ID: "x", Role: uimessage.RoleSystem}, {ID: "x"}} {
@@ -94,21 +95,21 @@ func testHistory(s *suite) {
 		if err := c.AppendHistory(t.Context(), m); err == nil {
 			t.Errorf("a message with id %q and role %q was taken", m.ID, m.Role)
 		}
-		must(t, c.AppendHistory(t.Context(), Turn(1)))
-		must(t, c.Close())
+		stdtest.Must(t, c.AppendHistory(t.Context(), Turn(1)))
+		stdtest.Must(t, c.Close())
 	}
 }
 
 func testSupersede(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turns(1, 4)...))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turns(1, 4)...))
 	edited := Turn(2)
 	edited.Parts = []uimessage.Part{uimessage.Text{Text: "edited"}}
 	want := []uimessage.Message{Turn(1), edited, Turn(3), Turn(4), Turn(5)}
-	must(t, c.AppendHistory(t.Context(), edited, Turn(5)))
+	stdtest.Must(t, c.AppendHistory(t.Context(), edited, Turn(5)))
 	same(t, "history", want, load(t, c).History)
-	must(t, c.AppendHistory(t.Context(), Turn(4))) // unchanged
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turn(4))) // unchanged
 	_, snap := s.again()
 	same(t, "history after a crash", want, snap.History)
 }
@@ -131,7 +132,7 @@ func testMetadata(s *suite) {
 	noParts.Parts = nil
 	want = append(want, noParts)
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), want...))
+	stdtest.Must(t, c.AppendHistory(t.Context(), want...))
 	_, snap := s.again()
 	same(t, "history", want, snap.History)
 }
@@ -143,7 +144,7 @@ func testUnknownFacts(s *suite) {
 		{N: 2, TS: 1, Fact: journal.UnknownFact{Kind: "call", Raw: json.RawMessage(`{"runId":"r","callId":"c","newer":1}`)}},
 	}
 	c, _ := s.open(key)
-	must(t, c.Append(t.Context(), want...))
+	stdtest.Must(t, c.Append(t.Context(), want...))
 	_, snap := s.again()
 	same(t, "journal", want, snap.Journal)
 }
@@ -151,16 +152,16 @@ func testUnknownFacts(s *suite) {
 func testCheckpoint(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.AppendHistory(t.Context(), Turn(1)))
-	must(t, c.Append(t.Context(), Facts(1, 5)...))
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: []uimessage.Message{Reply(2), Turn(3)}, Ledger: Entries(4, 5), Meta: metaOf(5)}))
+	stdtest.Must(t, c.AppendHistory(t.Context(), Turn(1)))
+	stdtest.Must(t, c.Append(t.Context(), Facts(1, 5)...))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: []uimessage.Message{Reply(2), Turn(3)}, Ledger: Entries(4, 5), Meta: metaOf(5)}))
 	want := journal.Snapshot{History: []uimessage.Message{Turn(1), Reply(2), Turn(3)}, Meta: metaOf(5), LedgerN: 5}
 	same(t, "snapshot", want, load(t, c))
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	same(t, "ledger", Entries(4, 5), ledger(t, c))
-	must(t, c.Append(t.Context(), Facts(6, 7)...))
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: Entries(7, 7), Meta: metaOf(7)}))
+	stdtest.Must(t, c.Append(t.Context(), Facts(6, 7)...))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: Entries(7, 7), Meta: metaOf(7)}))
 	want.Meta, want.LedgerN = metaOf(7), 7
 	c, snap = s.again()
 	same(t, "snapshot after the second checkpoint", want, snap)
@@ -170,17 +171,17 @@ func testCheckpoint(s *suite) {
 func testCheckpointRest(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	must(t, c.Append(t.Context(), Facts(1, 3)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(1, 3)...))
 	rest := Facts(4, 6)
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: Turns(1, 1), Ledger: Entries(2, 3), Meta: metaOf(6), Rest: rest}))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{History: Turns(1, 1), Ledger: Entries(2, 3), Meta: metaOf(6), Rest: rest}))
 	want := journal.Snapshot{History: Turns(1, 1), Journal: rest, Meta: metaOf(6), LedgerN: 3}
 	same(t, "snapshot", want, load(t, c))
-	must(t, c.Append(t.Context(), Facts(7, 7)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(7, 7)...))
 	want.Journal = Facts(4, 7)
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	wantError(t, c.AppendHistory(t.Context(), Turn(9)), persistence.ErrNotCut, true)
-	must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(7)}))
+	stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Meta: metaOf(7)}))
 	_, snap = s.again()
 	want.Journal, want.Meta = nil, metaOf(7)
 	same(t, "snapshot after the rest went", want, snap)
@@ -191,9 +192,9 @@ func testCheckpointReplayed(s *suite) {
 	checkpoint := journal.Checkpoint{History: []uimessage.Message{Turn(1), Reply(2)}, Ledger: Entries(1, 3), Meta: metaOf(3)}
 	want := journal.Snapshot{History: checkpoint.History, Meta: metaOf(3), LedgerN: 3}
 	c, _ := s.open(key)
-	must(t, c.Append(t.Context(), Facts(1, 3)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(1, 3)...))
 	for i := range 3 {
-		must(t, c.Checkpoint(t.Context(), checkpoint))
+		stdtest.Must(t, c.Checkpoint(t.Context(), checkpoint))
 		var snap journal.Snapshot
 		c, snap = s.again()
 		same(t, fmt.Sprintf("snapshot after checkpoint %d", i+1), want, snap)
@@ -201,7 +202,7 @@ func testCheckpointReplayed(s *suite) {
 	}
 	// A record whose entries are there in part is completed.
 	checkpoint.Ledger = append(Entries(1, 3), journal.LedgerEntry{N: 3, Dir: journal.DirIn, MessageID: "late"})
-	must(t, c.Checkpoint(t.Context(), checkpoint))
+	stdtest.Must(t, c.Checkpoint(t.Context(), checkpoint))
 	c, _ = s.again()
 	same(t, "ledger after its last record was completed", checkpoint.Ledger, ledger(t, c))
 }
@@ -211,14 +212,14 @@ func testLedger(s *suite) {
 	c, _ := s.open(key)
 	entries := Entries(1, 400)
 	for i := 0; i < len(entries); i += 100 {
-		must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: entries[i : i+100], Meta: metaOf(entries[i+99].N)}))
+		stdtest.Must(t, c.Checkpoint(t.Context(), journal.Checkpoint{Ledger: entries[i : i+100], Meta: metaOf(entries[i+99].N)}))
 	}
 	same(t, "ledger", entries, ledger(t, c))
 	// The chat may be used while its ledger is read, and reading may stop.
 	n := 0
 	for e, err := range c.Ledger(t.Context()) {
-		must(t, err)
-		must(t, c.Wake(t.Context()))
+		stdtest.Must(t, err)
+		stdtest.Must(t, c.Wake(t.Context()))
 		if n++; e.N == 398 {
 			break
 		}
@@ -240,7 +241,7 @@ func testCancelled(s *suite) {
 	wantError(t, c.Append(ctx, Facts(1, 1)...), context.Canceled, true)
 	wantError(t, c.AppendHistory(ctx, Turn(1)), context.Canceled, true)
 	wantError(t, c.Checkpoint(ctx, journal.Checkpoint{}), context.Canceled, true)
-	must(t, c.Append(t.Context(), Facts(1, 1)...))
+	stdtest.Must(t, c.Append(t.Context(), Facts(1, 1)...))
 	_, snap := s.again()
 	same(t, "journal", Facts(1, 1), snap.Journal)
 }

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -109,19 +109,10 @@ func load(t *testing.T, c persistence.Chat) journal.Snapshot {
 	return snap
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // same compares what is stored; nil and empty are the same.
 func same(t *testing.T, what string, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	stdtest.Diff(t, what, want, got, cmpopts.EquateEmpty())
 }
 
 // wantError checks an error of a store: its cause, and whether it says that
@@ -218,7 +209,7 @@ func ledger(t *testing.T, c persistence.Chat) []journal.LedgerEntry {
 	t.Helper()
 	var out []journal.LedgerEntry
 	for e, err := range c.Ledger(t.Context()) {
-		must(t, err)
+		stdtest.Must(t, err)
 		out = append(out, e)
 	}
 	slices.Reverse(out)
@@ -229,7 +220,7 @@ func chats(t *testing.T, s persistence.Store) []messages.ChatKey {
 	t.Helper()
 	var out []messages.ChatKey
 	for key, err := range s.Chats(t.Context()) {
-		must(t, err)
+		stdtest.Must(t, err)
 		out = append(out, key)
 	}
 	slices.Sort(out)

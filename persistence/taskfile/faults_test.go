@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
@@ -93,9 +94,7 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 		}
 		return nil
 	}
-	if err := l.AddFires(t.Context(), fire(timetable.FireStarted, 1)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, l.AddFires(t.Context(), fire(timetable.FireStarted, 1)))
 	failing = true
 	if err := l.AddFires(t.Context(), fire(timetable.FireEnded, 1)); !errors.Is(err, syscall.EIO) {
 		t.Errorf("a force that failed: %v", err)
@@ -119,9 +118,7 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 func TestFireLogOfAKilledProcess(t *testing.T) {
 	state := t.TempDir()
 	before := NewLog(state)
-	if err := errors.Join(before.AddFires(t.Context(), fire(timetable.FireStarted, 1)), before.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(before.AddFires(t.Context(), fire(timetable.FireStarted, 1)), before.Close()))
 	var steps []document.Step
 	l := logOn(document.Disk{Fault: func(step document.Step, _ string) error {
 		steps = append(steps, step)
@@ -138,20 +135,12 @@ func TestFireLogOfAKilledProcess(t *testing.T) {
 // One line without an end does not hide the log's other records.
 func TestFireLogWithAnEndlessLine(t *testing.T) {
 	l := NewLog(t.TempDir())
-	if err := errors.Join(l.AddFires(t.Context(), fire(timetable.FireStarted, 1)), l.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(l.AddFires(t.Context(), fire(timetable.FireStarted, 1)), l.Close()))
 	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, err = f.Write(make([]byte, maxLine+1)) // NUL bytes, as a power cut leaves them
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.AddFires(t.Context(), fire(timetable.FireEnded, 1)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(err, f.Close()))
+	stdtest.Must(t, l.AddFires(t.Context(), fire(timetable.FireEnded, 1)))
 	if fires, err := l.Fires(t.Context()); err != nil || len(fires) != 2 {
 		t.Errorf("%d records, %v; want 2", len(fires), err)
 	}
@@ -160,12 +149,8 @@ func TestFireLogWithAnEndlessLine(t *testing.T) {
 func TestFoldersOfTasksAreForced(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	var r documenttest.Recorder
-	if err := on(r.Disk(), state).AddTask(t.Context(), task("a")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, on(r.Disk(), state).AddTask(t.Context(), task("a")))
 	l := logOn(r.Disk(), state)
-	if err := errors.Join(l.AddFires(t.Context(), fire(timetable.FireStarted, 1)), l.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(l.AddFires(t.Context(), fire(timetable.FireStarted, 1)), l.Close()))
 	r.Fsynced(t, state, filepath.Join(state, "tasks"), filepath.Join(state, "schedule"))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -16,14 +17,10 @@ func TestManyTasks(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	s := New(state, time.UTC)
-	if err := os.MkdirAll(s.Dir(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(s.Dir(), 0o700))
 	put := func(id string, status timetable.Status) {
 		raw := fmt.Sprintf("---\ntitle: r\nwhen: \"2026-01-01T09:00:00Z\"\nchatKey: telegram-chat-7\nstatus: %s\nsay: hi\n---\n", status)
-		if err := os.WriteFile(filepath.Join(s.Dir(), id+".md"), []byte(raw), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(s.Dir(), id+".md"), []byte(raw), 0o600))
 	}
 	for i := range maxTasks {
 		put(fmt.Sprintf("done-%05d", i), timetable.Done)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -25,9 +26,7 @@ import (
 func berlin(tb testing.TB) *time.Location {
 	tb.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	return zone
 }
 
@@ -80,16 +79,12 @@ func TestParseReportsLineAndHint(t *testing.T) {
 func TestParseTask(t *testing.T) {
 	t.Parallel()
 	got, err := parse("report", []byte("---\r\ntitle: Morning  report\r\nwhen: 2026-03-29 02:30\r\nchatKey: telegram-chat--100\r\ncatchUp: skip\r\n---\r\n\r\nSum up.\r\n"), berlin(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := timetable.Task{
 		ID: "report", Title: "Morning report", When: time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), ChatKey: "telegram-chat--100",
 		Status: timetable.Active, CatchUp: timetable.CatchUpSkip, Body: "Sum up.",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got)
 }
 
 func FuzzParse(f *testing.F) {
@@ -105,9 +100,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		raw, err := format(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		again, err := parse("id", raw, time.UTC)
 		if err != nil {
 			t.Fatalf("%q: our own file: %v\n%s", text, err, raw)
@@ -133,9 +126,7 @@ func TestStore(t *testing.T) {
 	if tasks, problems, err := s.Tasks(ctx); len(tasks)+len(problems) > 0 || err != nil {
 		t.Fatalf("got %v, %v, %v; want nothing", tasks, problems, err)
 	}
-	if err := errors.Join(s.AddTask(ctx, task("b")), s.AddTask(ctx, task("a"))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(s.AddTask(ctx, task("b")), s.AddTask(ctx, task("a"))))
 	if err := s.AddTask(ctx, task("a")); !errors.Is(err, persistence.ErrTaskExists) {
 		t.Errorf("got %v, want %v", err, persistence.ErrTaskExists)
 	}
@@ -149,12 +140,8 @@ func TestStore(t *testing.T) {
 	}
 	// The text that people wrote stays, except for the status.
 	own := "---\n# mine\ntitle: Own\ncron: \"@daily\"\nstatus: active # for now\n---\nGo.\n"
-	if err := os.WriteFile(s.Path("own"), []byte(own), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SetTaskStatus(ctx, "own", timetable.Paused, ""); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(s.Path("own"), []byte(own), 0o600))
+	stdtest.Must(t, s.SetTaskStatus(ctx, "own", timetable.Paused, ""))
 	raw, err := os.ReadFile(s.Path("own"))
 	if want := strings.Replace(own, "active # for now", "paused", 1); err != nil || string(raw) != want {
 		t.Errorf("got %q, %v; want %q", raw, err, want)
@@ -162,9 +149,7 @@ func TestStore(t *testing.T) {
 	if err := s.SetTaskStatus(ctx, "none", timetable.Done, ""); !errors.Is(err, persistence.ErrTask) {
 		t.Errorf("got %v, want %v", err, persistence.ErrTask)
 	}
-	if err := errors.Join(os.WriteFile(s.Path("bad"), []byte("hello"), 0o600), os.Symlink("/etc/passwd", s.Path("link"))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.WriteFile(s.Path("bad"), []byte("hello"), 0o600), os.Symlink("/etc/passwd", s.Path("link"))))
 	tasks, problems, err := s.Tasks(ctx)
 	if err != nil || len(tasks) != 3 || tasks[0].ID != "a" || len(problems) != 2 {
 		t.Fatalf("got %v, %v, %v; want three tasks, two problems", tasks, problems, err)
@@ -185,12 +170,8 @@ func TestNumbersThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"null", "[]", `{"telegram-chat-7": 3}`, "{", ""} {
 		s := New(t.TempDir(), time.UTC)
-		if err := s.AddTask(t.Context(), task("a")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(s.numbers().Path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.AddTask(t.Context(), task("a")))
+		stdtest.Must(t, os.WriteFile(s.numbers().Path, []byte(text), 0o600))
 		got, err := s.TaskNumbers(t.Context(), "telegram-chat-7", []string{"a"})
 		if err != nil || got["a"] != 1 {
 			t.Errorf("%q: got %v, %v; want number 1", text, got, err)
@@ -230,28 +211,15 @@ func TestCL9TheFireLogTornAtEveryByte(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := NewLog(dir)
-	if err := l.AddFires(t.Context(), fire(timetable.FireStarted, 1), fire(timetable.FireEnded, 1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(l.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, l.AddFires(t.Context(), fire(timetable.FireStarted, 1), fire(timetable.FireEnded, 1)))
+	stdtest.Must(t, l.Close())
+	whole := stdtest.Read(t, l.path)
 	for cut := range len(whole) + 1 {
-		if err := os.WriteFile(l.path, whole[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(l.path, whole[:cut], 0o600))
 		next := NewLog(dir)
-		if err := next.AddFires(t.Context(), fire(timetable.FireSettled, 1)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, next.AddFires(t.Context(), fire(timetable.FireSettled, 1)))
 		fires, err := next.Fires(t.Context())
-		if err := errors.Join(err, next.Close()); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(err, next.Close()))
 		want := 1 + strings.Count(string(whole[:cut]), "\n")
 		if cut > 0 && json.Valid([]byte(lastLine(whole[:cut]))) {
 			want++ // only its newline is missing
@@ -280,16 +248,10 @@ func TestLogLeavesBehindWhatIsSettled(t *testing.T) {
 	for i := range fires {
 		fires[i].At = time.Now()
 	}
-	if err := l.AddFires(t.Context(), fires...); err != nil { // enough for the next record to clean up the file
-		t.Fatal(err)
-	}
-	if err := l.AddFires(t.Context(), fire(timetable.FireSeen, 0)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, l.AddFires(t.Context(), fires...)) // enough for the next record to clean up the file
+	stdtest.Must(t, l.AddFires(t.Context(), fire(timetable.FireSeen, 0)))
 	got, err := l.Fires(t.Context())
-	if err := errors.Join(err, l.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(err, l.Close()))
 	if want := 2 + 3*keepPerTask + 1; len(got) != want {
 		t.Errorf("%d records are left, want %d", len(got), want)
 	}
@@ -306,13 +268,9 @@ func TestLogLeavesBehindWhatIsOld(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	state := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(state, "tasks"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Join(state, "tasks"), 0o700))
 	for _, id := range []string{"daily", "yearly", "late"} {
-		if err := os.WriteFile(filepath.Join(state, "tasks", id+ext), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(state, "tasks", id+ext), []byte("x"), 0o600))
 	}
 	var fires []timetable.Fire
 	add := func(task string, daysAgo int, by string, more ...timetable.FireKind) string {
@@ -339,9 +297,7 @@ func TestLogLeavesBehindWhatIsOld(t *testing.T) {
 	add("late", 32, "me", ended, settled)
 	byHand := add("late", 31, "me", ended, settled)
 	young, recently := add("daily", 29, "", ended, settled), add("gone", 28, "", ended, settled)
-	if err := os.MkdirAll(filepath.Join(state, "chat", string(timetable.FireChat(strings.NewReplacer("T", "+t", "Z", "+z").Replace(chat)))), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Join(state, "chat", string(timetable.FireChat(strings.NewReplacer("T", "+t", "Z", "+z").Replace(chat)))), 0o700))
 	l := NewLog(state)
 	var got []string
 	for _, f := range l.needed(fires, now) {
@@ -356,9 +312,7 @@ func TestLogLeavesBehindWhatIsOld(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"seen yearly", chat, waits, telling, yearly, first, byHand, young, recently}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"seen yearly", chat, waits, telling, yearly, first, byHand, young, recently}, got)
 }
 
 // A log that is open for days is cleaned up, too.
@@ -368,10 +322,8 @@ func TestLogIsCleanedUpEveryDay(t *testing.T) {
 		for n := range 1000 {
 			at := time.Now()
 			id := timetable.FireID("minutes", at)
-			if err := l.AddFires(t.Context(),
-				timetable.Fire{Is: timetable.FireStarted, At: at, Task: "a", ID: id, Planned: at}, timetable.Fire{Is: timetable.FireSettled, At: at, Task: "a", ID: id}); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, l.AddFires(t.Context(),
+				timetable.Fire{Is: timetable.FireStarted, At: at, Task: "a", ID: id, Planned: at}, timetable.Fire{Is: timetable.FireSettled, At: at, Task: "a", ID: id}))
 			if n%10 == 0 {
 				fires, err := l.Fires(t.Context())
 				if err != nil || len(fires) > 2*2*2*32 { // two records of each, twice a day, for twice a month
@@ -393,9 +345,7 @@ func TestFireByItsID(t *testing.T) {
 	find := func(id string) (timetable.Fire, bool) {
 		t.Helper()
 		f, found, err := l.Fire(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return f, found
 	}
 	if _, found := find("a"); found {
@@ -411,9 +361,7 @@ func TestFireByItsID(t *testing.T) {
 		}
 		fires = append(fires, started, ended)
 	}
-	if err := errors.Join(l.AddFires(t.Context(), fires...), l.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(l.AddFires(t.Context(), fires...), l.Close()))
 	for _, n := range []int{0, 1, many/2 - 1, many / 2, many/2 + 1, many - 1} {
 		f, found := find(fires[2*n].ID)
 		if want := fires[2*n].ChatKey; !found || f.ChatKey != want || f.Is != timetable.FireStarted {
@@ -430,9 +378,7 @@ func TestFireByItsID(t *testing.T) {
 func TestLogOfANewerVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	l := NewLog(t.TempDir())
-	if err := errors.Join(os.MkdirAll(filepath.Dir(l.path), 0o700), os.WriteFile(l.path, fmt.Appendf(nil, `{"v":%d,"is":"seen","task":"a"}`, version+1), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(l.path), 0o700), os.WriteFile(l.path, fmt.Appendf(nil, `{"v":%d,"is":"seen","task":"a"}`, version+1), 0o600)))
 	if _, err := l.Fires(t.Context()); err == nil {
 		t.Error("it was read")
 	}
@@ -452,14 +398,8 @@ func TestChatsOfTasksExist(t *testing.T) {
 		f.ChatKey = "telegram-chat-1"
 		fires = append(fires, f, fire(is, n))
 	}
-	if err := errors.Join(l.AddFires(t.Context(), fires...), l.Close(), os.MkdirAll(filepath.Join(state, "chat", "task-a-20260101+t000100+z"), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(l.AddFires(t.Context(), fires...), l.Close(), os.MkdirAll(filepath.Join(state, "chat", "task-a-20260101+t000100+z"), 0o700)))
 	got, err := l.Chats(t.Context(), "telegram-chat-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]messages.ChatKey{timetable.FireChat(fires[2].ID), timetable.FireChat(fires[4].ID)}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Must(t, err)
+	stdtest.Diff(t, "", []messages.ChatKey{timetable.FireChat(fires[2].ID), timetable.FireChat(fires[4].ID)}, got)
 }

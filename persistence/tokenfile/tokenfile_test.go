@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
@@ -20,9 +21,7 @@ func TestATokenIsMadeOnceAndKept(t *testing.T) {
 		t.Errorf("before the first start: %v, want that there is no file", err)
 	}
 	first, err := In(state).Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if random, err := base64.RawURLEncoding.DecodeString(first); err != nil || len(random) != tokenBytes {
 		t.Errorf("a token of %d bytes, %v", len(random), err)
 	}
@@ -38,9 +37,7 @@ func TestATokenIsMadeOnceAndKept(t *testing.T) {
 	if err != nil || read != first {
 		t.Errorf("a reader has another token, %v", err)
 	}
-	if err := os.Remove(In(state).Path()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Remove(In(state).Path()))
 	if next, err := In(state).Open(); err != nil || next == first {
 		t.Errorf("after the file was removed: the same token, %v", err)
 	}
@@ -79,13 +76,9 @@ func TestFilesThatAreRefused(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := In(t.TempDir())
-			if err := tt.make(f.Path()); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, tt.make(f.Path()))
 			before, err := os.Lstat(f.Path())
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			token, err := f.Open()
 			if token != "" || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), f.Path()) {
 				t.Errorf("got a token of %d letters and %v, want %v with the path", len(token), err, tt.want)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
 )
 
@@ -23,13 +24,9 @@ func environment(vars map[string]string) func(string) (string, bool) {
 // open finds the store for a folder, which it makes.
 func open(t *testing.T, env map[string]string, folder string) *trustfile.Store {
 	t.Helper()
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(folder, 0o700))
 	s, err := trustfile.Open(environment(env), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return s
 }
 
@@ -38,9 +35,7 @@ func TestStoreKeepsFoldersApart(t *testing.T) {
 	root := t.TempDir()
 	env := map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}
 	first, second := open(t, env, filepath.Join(root, "a")), open(t, env, filepath.Join(root, "b"))
-	if err := errors.Join(first.Agree(strings.Repeat("1", 64)), second.Agree(strings.Repeat("2", 64)), first.Forget()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(first.Agree(strings.Repeat("1", 64)), second.Agree(strings.Repeat("2", 64)), first.Forget()))
 	for s, want := range map[*trustfile.Store]string{first: "", second: strings.Repeat("2", 64)} {
 		if got, err := s.Digest(); err != nil || got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
@@ -83,9 +78,7 @@ func TestStoreOfManyProcesses(t *testing.T) {
 func TestStoreWantsAPlaceOutside(t *testing.T) {
 	root := t.TempDir()
 	folder := filepath.Join(root, "bot")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(folder, 0o700))
 	for name, tt := range map[string]struct {
 		env map[string]string
 		ok  bool
@@ -115,15 +108,11 @@ func TestAgreedNamesTheReason(t *testing.T) {
 	env := map[string]string{"XDG_STATE_HOME": root}
 	folder, digest := filepath.Join(root, "bot"), strings.Repeat("3", 64)
 	s := open(t, env, folder)
-	if err := s.Agree(digest); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.Agree(digest))
 	if ok, err := trustfile.Agreed(environment(env), folder, digest); !ok || err != nil {
 		t.Errorf("agreed to: %v, %v", ok, err)
 	}
-	if err := os.Chmod(filepath.Join(root, "sma", "trust.json"), 0o620); err != nil { //nolint:gosec // that is the fault
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Chmod(filepath.Join(root, "sma", "trust.json"), 0o620)) //nolint:gosec // that is the fault
 	if ok, err := trustfile.Agreed(environment(env), folder, digest); ok || err == nil || !strings.Contains(err.Error(), "chmod go-w") {
 		t.Errorf("a store that others can change: %v, %v", ok, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func open(t *testing.T, file string, limit int64) *Cache {
@@ -27,17 +27,13 @@ func open(t *testing.T, file string, limit int64) *Cache {
 func (c *Cache) must(t *testing.T, model string, texts ...string) [][]float32 {
 	t.Helper()
 	out, err := c.Vectors(t.Context(), model, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out
 }
 
 func keep(t *testing.T, c *Cache, model string, texts []string, vectors ...[]float32) {
 	t.Helper()
-	if err := c.KeepVectors(t.Context(), model, texts, vectors); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.KeepVectors(t.Context(), model, texts, vectors))
 }
 
 func TestVectorsAreKept(t *testing.T) {
@@ -46,24 +42,16 @@ func TestVectorsAreKept(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a cache that nobody uses made a file")
 	}
-	if diff := cmp.Diff([][]float32{nil, nil}, c.must(t, "m", "a secret plan", "b")); diff != "" {
-		t.Errorf("at first (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "at first", [][]float32{nil, nil}, c.must(t, "m", "a secret plan", "b"))
 	keep(t, c, "m", []string{"a secret plan", "b"}, []float32{1, -2.5}, []float32{0, 3})
 	keep(t, c, "other", []string{"b"}, []float32{9})
 	keep(t, c, "m", []string{"b"}, []float32{0, 4})
 	for range 2 {
-		if diff := cmp.Diff([][]float32{{0, 4}, nil, {1, -2.5}}, c.must(t, "m", "b", "c", "a secret plan")); diff != "" {
-			t.Errorf("vectors (-want +got):\n%s", diff)
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Diff(t, "vectors", [][]float32{{0, 4}, nil, {1, -2.5}}, c.must(t, "m", "b", "c", "a secret plan"))
+		stdtest.Must(t, c.Close())
 		c = open(t, file, 0)
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.Close())
 	for _, f := range []string{file, file + "-wal"} {
 		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), "secret plan") {
 			t.Errorf("%s holds a text", f)
@@ -102,12 +90,8 @@ func cacheIsBounded(t *testing.T) {
 // A damaged file is made anew.
 func TestCacheCanBeLost(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.db")
-	if err := os.WriteFile(file, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	c := open(t, file, 0)
 	keep(t, c, "m", []string{"a"}, []float32{1})
-	if diff := cmp.Diff([][]float32{{1}}, c.must(t, "m", "a")); diff != "" {
-		t.Errorf("vectors (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "vectors", [][]float32{{1}}, c.must(t, "m", "a"))
 }

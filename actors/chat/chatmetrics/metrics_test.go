@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -19,9 +20,7 @@ func TestParkedStaysCounted(t *testing.T) {
 	want := func(when string, n float64) {
 		t.Helper()
 		families, err := reg.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, f := range families {
 			if got := f.GetMetric()[0].GetGauge().GetValue(); f.GetName() == "sma_outbox_parked" && got != n {
 				t.Errorf("%s %v are parked, want %v", when, got, n)

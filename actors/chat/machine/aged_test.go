@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -27,9 +28,7 @@ func TestOutputsOfMessagesWithOneNumber(t *testing.T) {
 		aged = append(aged, messages.AgedTurn{ID: id, Tokens: 10})
 	}
 	counts := journal.Counts{Accepted: 1, Fates: map[journal.Fate]int64{journal.FateAnswered: 1}}
-	if err := w.chat.Checkpoint(context.Background(), journal.Checkpoint{History: history, Meta: journal.Meta{Version: 1, N: 1, Seq: 1, Counts: counts}}); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.chat.Checkpoint(context.Background(), journal.Checkpoint{History: history, Meta: journal.Meta{Version: 1, N: 1, Seq: 1, Counts: counts}}))
 	w.load()
 	order := w.user("alice", "/compact")
 	order.Verdict, order.Command = messages.VerdictCommand, "compact"

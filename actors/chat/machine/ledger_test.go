@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/quoting"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -102,9 +103,7 @@ func TestQuotesReadLittle(t *testing.T) {
 			meta := q.WithQuotes(uimessage.Metadata{})
 			var quotes []uimessage.Quoted
 			for _, m := range meta.Extra {
-				if err := json.Unmarshal(m.Value, &quotes); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, json.Unmarshal(m.Value, &quotes))
 			}
 			var got []string
 			for _, m := range quotes {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -16,9 +17,7 @@ import (
 func TestPostedWordsLetAnAnswerContinue(t *testing.T) {
 	switched := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Metadata: uimessage.Metadata{Result: string(journal.ResultSwitched), RunID: "r1"}.Append(nil)}
 	state, err := journal.Replay(journal.Snapshot{History: []uimessage.Message{switched}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	o := decision.Options{Adapter: func(string) (decision.Adapter, bool) { return decision.Adapter{Outbox: true}, true }}.WithDefaults()
 	c := New(&o, "telegram-chat-1", &sync.Pool{})
 	c.Load(state, journal.Meta{}, nil, time.Unix(1, 0))

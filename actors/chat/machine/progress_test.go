@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -15,9 +16,7 @@ func TestProgressOfAChunkThatDoesNotFit(t *testing.T) {
 	o := decision.Options{Adapter: func(string) (decision.Adapter, bool) { return decision.Adapter{Outbox: true}, true }}.WithDefaults()
 	c := New(&o, "telegram-chat-7", &sync.Pool{})
 	state, err := journal.Replay(journal.Snapshot{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	c.Load(state, journal.Meta{}, nil, time.Now())
 	c.State.Run = &journal.Run{ID: "r", MessageID: "a"}
 	c.Begin(decision.Input{Now: time.Now()})

@@ -3,10 +3,9 @@ package pins
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -56,9 +55,7 @@ func TestOf(t *testing.T) {
 		Loaded:   []prompt.LoadedSkill{{Name: "pdf", Text: "how to", Tools: []string{"shell"}}},
 		Only:     []string{"chat_send", "shell", "skills_list", "skills_load"},
 	}
-	if diff := cmp.Diff(want, s); diff != "" {
-		t.Errorf("the skills (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "the skills", want, s)
 	if s := Of(pinned[:1], known, nil); s.Only != nil || len(s.Loaded) != 0 {
 		t.Errorf("without texts: %+v", s)
 	}

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
@@ -31,7 +30,5 @@ func TestOf(t *testing.T) {
 		Kind: runlog.KindRun, TS: 7, RunID: "r1", Result: journal.ResultFailed, Request: "look it up " + strings.Repeat("x", 289) + "…", Answer: "Here it is.",
 		Calls: []runlog.Call{{Name: "look", Input: `{"q":1}`, Error: "gone"}}, Failures: []string{"failed: limit", "look: gone"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the entry (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "the entry", want, got)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -81,10 +82,7 @@ type client struct {
 func newClient(t *testing.T, c *loopCase, s *server) *client {
 	t.Helper()
 	var messages []uimessage.Message
-	err := json.Unmarshal(c.Messages, &messages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(c.Messages, &messages))
 	return &client{t: t, server: s, autoSend: c.AutoSend, messages: messages}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // endpoint serves the script over HTTP and calls it through the real adapter.
@@ -29,9 +30,7 @@ func newEndpoint(t *testing.T, s *server) *endpoint {
 		Endpoint: provider.Endpoint{BaseURL: web.URL + "/v1", APIKey: "key", Model: "test-model"},
 		Exact:    true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	e.model = m
 	return e
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -57,9 +58,7 @@ func TestRecordedAnswersComeBack(t *testing.T) {
 		var files []string
 		for _, pattern := range []string{"sdk-*", "spec-*", "thinking-*", "reasoning-*", "refusal*", "citation*", "in-one-piece", "parallel-calls", "gemini", "deepseek"} {
 			found, err := filepath.Glob(filepath.Join(root, name, pattern+".txtar"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			files = append(files, found...)
 		}
 		if len(files) == 0 {
@@ -68,9 +67,7 @@ func TestRecordedAnswersComeBack(t *testing.T) {
 		for _, file := range files {
 			t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 				archive, err := txtar.ParseFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				protocol.comesBack(t, archive.Files[0].Data)
 			})
 		}
@@ -81,9 +78,7 @@ func (p recorded) comesBack(t *testing.T, answer []byte) {
 	t.Helper()
 	service := &playback{answer: answer}
 	m, err := provider.New(provider.Options{Endpoint: provider.Endpoint{API: p.api, Model: "m"}, MaxAttempts: 1, Transport: service})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	history := []uimessage.Message{{ID: "u1", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "hi"}, document()}}}
 	stored := answered(t, m, history)
 	if want, got := sources(answer), countSources(stored); got != want {
@@ -132,9 +127,7 @@ func answered(t *testing.T, m model.Model, history []uimessage.Message) uimessag
 	var events []model.Event
 	cfg := loop.Config{MessageID: "a1", SendSources: true, NewID: func() string { return fmt.Sprint("id", len(events)) }}
 	for e, err := range m.Stream(t.Context(), requestOf(t, history)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if e.Kind == model.EventToolCall {
 			cfg.Tools = append(cfg.Tools, loop.Tool{Name: e.ToolName})
 		}
@@ -158,19 +151,14 @@ func answered(t *testing.T, m model.Model, history []uimessage.Message) uimessag
 		}
 	}
 	var stored []uimessage.Message
-	err := json.Unmarshal(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'), &stored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'), &stored))
 	return stored[0]
 }
 
 func requestOf(t *testing.T, history []uimessage.Message) model.Request {
 	t.Helper()
 	list, err := conformancetest.Convert(history, conformancetest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return model.Request{Messages: list}
 }
 

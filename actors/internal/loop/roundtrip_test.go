@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -57,9 +58,7 @@ func protocolServices(t *testing.T) []*protocolService {
 			e.Settings.Thinking.Summary = "auto"
 		}
 		m, err := provider.New(provider.Options{Endpoint: e, MaxAttempts: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		s.client = m
 	}
 	return list
@@ -144,23 +143,16 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 	}
 	apply(l.Finish())
 	var stored []uimessage.Message
-	err := json.Unmarshal(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'), &stored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(append(append([]byte{'['}, uimessage.AppendJSON(nil, writer.Snapshot())...), ']'), &stored))
 	return stored[0]
 }
 
 func (s *protocolService) ask(t *rapid.T, history []uimessage.Message, event func(model.Event)) {
 	messages, err := conformancetest.Convert(history, conformancetest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req := model.Request{Messages: messages, Tools: []model.ToolSpec{{Name: "look", InputSchema: json.RawMessage(`{"type":"object"}`)}}}
 	for e, err := range s.client.Stream(t.Context(), req) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		event(e)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // toolSpec is a tool described as data.
@@ -52,9 +53,7 @@ func (n namedTool) schema() json.RawMessage {
 func (n namedTool) engineTool(t *testing.T) loop.Tool {
 	t.Helper()
 	schema, err := tool.NewSchema(n.schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	out := loop.Tool{
 		Name: n.name, Title: n.spec.Title, Metadata: n.spec.Metadata, Dynamic: n.spec.Dynamic,
 		Check: func(_ string, in json.RawMessage) error { return schema.Validate(in) },

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -50,9 +51,7 @@ func TestPicturesAgeTogether(t *testing.T) {
 		opts := Options{ChatKey: "c", Cache: cache}
 		got := Messages(history, opts)
 		fresh, err := json.Marshal(Messages(history, Options{ChatKey: "c"}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		kept, err := json.Marshal(got)
 		if err != nil || string(kept) != string(fresh) {
 			t.Fatalf("with %d pictures a cache gives other messages, %v", n+1, err)

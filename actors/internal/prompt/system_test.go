@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func fullFacts() Facts {
@@ -122,9 +124,7 @@ func FuzzQuote(f *testing.F) {
 		var b strings.Builder
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(s); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, e.Encode(s))
 		if got, want := quote(s), strings.TrimSuffix(b.String(), "\n"); got != want {
 			t.Errorf("quote(%q) = %s, want %s", s, got, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func says(role modelmessage.Role, text string) modelmessage.Message {
@@ -101,9 +102,7 @@ func TestTrim(t *testing.T) {
 					return
 				}
 				trim = next
-				if diff := cmp.Diff(want, outline(trim.Apply(tt.list))); diff != "" {
-					t.Errorf("try %d (-want +got):\n%s", i+2, diff)
-				}
+				stdtest.Diff(t, fmt.Sprintf("try %d", i+2), want, outline(trim.Apply(tt.list)))
 			}
 			if diff := cmp.Diff(before, outline(tt.list)); diff != "" {
 				t.Errorf("the conversation itself changed:\n%s", diff)

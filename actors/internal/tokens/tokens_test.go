@@ -10,15 +10,14 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 func count(tb testing.TB, c *Counter, text string) int {
 	tb.Helper()
 	n, err := c.Count(text)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	return n
 }
 
@@ -67,9 +66,7 @@ func TestCountIsPlainOnProse(t *testing.T) {
 	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
 	c := NewCounter()
 	plain, err := tiktoken.GetEncoding(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, text := range []string{"", "a", "hello world", prose(), strings.Repeat(prose(), 3)} {
 		want, got := len(plain.EncodeOrdinary(text)), count(t, c, text)
 		if got != want {

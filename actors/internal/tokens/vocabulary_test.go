@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	loader "github.com/pkoukk/tiktoken-go-loader"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var update = flag.Bool("update", false, "write the vocabulary anew")
@@ -18,19 +20,13 @@ var update = flag.Bool("update", false, "write the vocabulary anew")
 // The embedded vocabulary has the tokens of the original, with the same ranks.
 func TestVocabularyIsComplete(t *testing.T) {
 	want, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if *update {
-		if err := os.WriteFile("vocabulary/"+name, packed(t, want), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile("vocabulary/"+name, packed(t, want), 0o600))
 		return // the new file is embedded in the next build
 	}
 	got, err := ranks(bufio.NewReader(flate.NewReader(strings.NewReader(vocabulary))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if !maps.Equal(got, want) {
 		t.Errorf("the embedded vocabulary has %d tokens and differs from the original of %d", len(got), len(want))
 	}
@@ -45,16 +41,12 @@ func packed(t *testing.T, ranks map[string]int) []byte {
 	}
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, token := range tokens {
 		if _, err := w.Write(append([]byte(strings.TrimSuffix(token, string([]byte{end}))), end)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.Close())
 	return out.Bytes()
 }

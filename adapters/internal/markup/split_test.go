@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func usual() Limits { return Limits{Aim: 3900, Max: 4096} }
@@ -67,9 +69,7 @@ func TestSplitRenders(t *testing.T) {
 			if c.text != "" {
 				want = []Part{{Text: c.text, Markup: c.html}}
 			}
-			if diff := cmp.Diff(want, r.Split(c.src, usual())); diff != "" {
-				t.Errorf("Split(%q) (-want +got):\n%s", c.src, diff)
-			}
+			stdtest.Diff(t, fmt.Sprintf("Split(%q)", c.src), want, r.Split(c.src, usual()))
 			check(t, r, c.src, usual())
 		})
 	}
@@ -98,9 +98,7 @@ x        |   1
 中文 a|b |  22 | extra`
 	got := New().Split(src, usual())
 	wantParts := []Part{{Text: "```\n" + want + "\n```\n\nafter", Markup: "<pre>" + want + "</pre>\n\nafter"}}
-	if diff := cmp.Diff(wantParts, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", wantParts, got)
 }
 
 func TestSplitCutsOnBorders(t *testing.T) {

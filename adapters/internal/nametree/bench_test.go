@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const secret nametree.Kind = 1
@@ -40,16 +41,12 @@ func grow(tb testing.TB, root string, names int) (secrets int) {
 				name, secrets = ".env."+strconv.Itoa(made+i), secrets+1
 			}
 			f, err := os.Create(filepath.Join(dir, name))
-			if err != nil {
-				tb.Fatal(err)
-			}
+			stdtest.Must(tb, err)
 			_ = f.Close()
 		}
 		for i := range each - files {
 			below := filepath.Join(dir, "package-"+strconv.Itoa(i))
-			if err := os.Mkdir(below, 0o755); err != nil {
-				tb.Fatal(err)
-			}
+			stdtest.Must(tb, os.Mkdir(below, 0o755))
 			queue = append(queue, below)
 		}
 		made += each
@@ -71,9 +68,7 @@ func TestAMillionNames(t *testing.T) {
 		began := time.Now()
 		found, err := tree.Find(t.Context())
 		took := time.Since(began)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if len(found) != want {
 			t.Errorf("%s: found %d, want %d", look, len(found), want)
 		}

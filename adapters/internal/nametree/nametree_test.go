@@ -16,22 +16,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func write(t *testing.T, path string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("x"), 0o600)))
 }
 
 // find returns what a tree finds, relative to its root.
 func find(t *testing.T, tree *nametree.Tree, root string) []string {
 	t.Helper()
 	found, err := tree.Find(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out []string
 	for _, p := range found {
 		out = append(out, strings.TrimPrefix(p.Path, root+"/"))
@@ -57,9 +54,7 @@ func TestNamesAreFoundAnywhere(t *testing.T) {
 	write(t, filepath.Join(root, "y/.aws/credentials"))
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, ".env"))
-	if err := errors.Join(os.Symlink(outside, filepath.Join(root, "link")), os.Symlink(root, filepath.Join(root, "loop")), os.Symlink("env", filepath.Join(root, "y/.env"))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.Symlink(outside, filepath.Join(root, "link")), os.Symlink(root, filepath.Join(root, "loop")), os.Symlink("env", filepath.Join(root, "y/.env"))))
 	want := slices.Concat(names, []string{"y/.ssh", "y/.aws", "y/.env", "x/.environment.go"})
 	slices.Sort(want)
 	got := find(t, nametree.New(root, nametree.Options{Kind: kind, Whole: secret}), root)
@@ -73,18 +68,12 @@ func TestNamesAreFoundAnywhere(t *testing.T) {
 func TestPathsBeyondTheKernelsLimit(t *testing.T) {
 	root := t.TempDir()
 	at, err := unix.Open(root, unix.O_DIRECTORY|unix.O_RDONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	name := strings.Repeat("d", 200)
 	for range 40 { // 8,000 bytes
-		if err := unix.Mkdirat(at, name, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, unix.Mkdirat(at, name, 0o755))
 		next, err := unix.Openat(at, name, unix.O_DIRECTORY|unix.O_RDONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		_ = unix.Close(at)
 		at = next
 	}
@@ -93,9 +82,7 @@ func TestPathsBeyondTheKernelsLimit(t *testing.T) {
 		t.Errorf("found %d", len(got))
 	}
 	fd, err := unix.Openat(at, ".env", unix.O_CREAT|unix.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, _ = unix.Close(fd), unix.Close(at)
 	found, err := tree.Find(t.Context())
 	if err != nil || len(found) != 1 || found[0].Kind != nametree.Closed || !found[0].Dir {
@@ -116,9 +103,7 @@ func TestClosedFolders(t *testing.T) {
 	write(t, filepath.Join(root, "a/shut/x/.env"))
 	write(t, filepath.Join(root, "a/empty/x/y"))
 	for _, name := range []string{"a/shut", "a/empty"} {
-		if err := os.Chmod(filepath.Join(root, name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Chmod(filepath.Join(root, name), 0o600))
 	}
 	want := []string{"a/shut"}
 	if os.Geteuid() != 0 { // without power over files it cannot be checked
@@ -187,9 +172,7 @@ func reference(t *testing.T, root string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	slices.Sort(out)
 	return out
 }
@@ -206,9 +189,7 @@ func TestEveryChangeIsSeen(t *testing.T) {
 	folders := []string{root}
 	for i := range 30 {
 		dir := filepath.Join(folders[random.IntN(len(folders))], "d"+strconv.Itoa(i))
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Mkdir(dir, 0o755))
 		folders = append(folders, dir)
 	}
 	pick := func() string {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // nowhere lists addresses from which no page may be fetched.
@@ -56,14 +57,10 @@ func TestPI3ListenersOfThisMachine(t *testing.T) {
 			continue
 		}
 		_, port, err := net.SplitHostPort(l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		hosts := []string{"127.0.0.1", "127.0.0.2", "0.0.0.0", "localhost", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[0:0:0:0:0:ffff:7f00:1]"}
 		own, err := net.InterfaceAddrs()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, a := range own {
 			if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Is4() {
 				hosts = append(hosts, p.Addr().String())

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // wrapped is a result as tools create it.
@@ -22,9 +24,7 @@ func check(t *testing.T, source, text string) {
 	}
 	in := wrapped{Source: source, Note: "data", Text: text}
 	raw, err := JSON(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out map[string]string
 	if err := json.Unmarshal(raw, &out); err != nil {
 		t.Fatalf("%q: %v", raw, err)

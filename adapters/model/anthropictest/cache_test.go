@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // prompt builds bodies whose blocks all have the same number of tokens.
@@ -48,18 +47,14 @@ func (p prompt) body(t *testing.T) []byte {
 	body["tools"], body["system"], body["messages"] = tools, system, messages
 	maps.Copy(body, p.more)
 	b, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return b
 }
 
 func (p prompt) positions(t *testing.T) []position {
 	t.Helper()
 	b, err := decode(p.body(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return b.positions()
 }
 
@@ -135,9 +130,7 @@ func TestCache(t *testing.T) {
 				want := modeltest.Accounting{
 					InputTokens: positions[len(positions)-1].tokens, CacheRead: tokens(s.read), CacheWrite: tokens(s.read+s.write) - tokens(s.read),
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("request %d (-want +got):\n%s", i+1, diff)
-				}
+				stdtest.Diff(t, fmt.Sprintf("request %d", i+1), want, got)
 			}
 		})
 	}
@@ -163,9 +156,7 @@ func TestSettingsSpareTheSystem(t *testing.T) {
 func account(t *testing.T, c cache, body string) modeltest.Accounting {
 	t.Helper()
 	b, err := decode([]byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return c.account(b.positions(), 1024)
 }
 

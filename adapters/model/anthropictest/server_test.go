@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const question = `{"model":"claude-x","max_tokens":4096,"stream":true,"messages":[{"role":"user","content":"hi"}]}`
@@ -40,18 +41,14 @@ func newServer(t *testing.T, key string, steps ...modeltest.Step) *Server {
 func post(t *testing.T, url, body string, header ...string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Anthropic-Version", "2023-06-01")
 	req.Header.Set("X-Api-Key", "key")
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
 	return reply{status: resp.StatusCode, header: resp.Header, text: string(b), err: err}
@@ -132,9 +129,7 @@ func (r reply) assistant(t *testing.T) string {
 		}
 	}
 	b, err := json.Marshal(map[string]any{"role": "assistant", "content": r.content})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(b)
 }
 
@@ -161,21 +156,15 @@ func TestStream(t *testing.T) {
 	if diff := cmp.Diff(want, r.content); diff != "" || signature == "" {
 		t.Errorf("content (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"message_start", "content_block_start", "ping"}, r.events[:3]); diff != "" {
-		t.Errorf("first events (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"content_block_stop", "message_delta", "message_stop"}, r.events[len(r.events)-3:]); diff != "" {
-		t.Errorf("last events (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "first events", []string{"message_start", "content_block_start", "ping"}, r.events[:3])
+	stdtest.Diff(t, "last events", []string{"content_block_stop", "message_delta", "message_stop"}, r.events[len(r.events)-3:])
 	if r.delta["stop_reason"] != "tool_use" || r.usage[1]["output_tokens"] != 7.0 || r.usage[0]["input_tokens"] != 6.0 || r.usage[1]["input_tokens"] != 6.0 {
 		t.Errorf("delta %v, usage %v", r.delta, r.usage)
 	}
 	if got := r.header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") || r.header.Get("Request-Id") == "" {
 		t.Errorf("header %v", r.header)
 	}
-	if diff := cmp.Diff([]modeltest.Accounting{{InputTokens: 6, Output: 7}}, s.Calls()); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "calls", []modeltest.Accounting{{InputTokens: 6, Output: 7}}, s.Calls())
 	if len(s.Bodies()) != 1 || string(s.Bodies()[0]) != question || s.Faults() != nil {
 		t.Errorf("bodies %q, faults %v", s.Bodies(), s.Faults())
 	}
@@ -199,9 +188,7 @@ func TestStopReasons(t *testing.T) {
 			if _, refused := r.delta["stop_details"]; r.delta["stop_reason"] != tt.want || refused != (tt.want == "refusal") {
 				t.Errorf("got %v, want %s", r.delta, tt.want)
 			}
-			if diff := cmp.Diff([]string{"message_start", "message_delta", "message_stop"}, r.events); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "events", []string{"message_start", "message_delta", "message_stop"}, r.events)
 		})
 	}
 }
@@ -209,9 +196,7 @@ func TestStopReasons(t *testing.T) {
 // TestServerGivesTheRequest checks what the server's model gets of a body with everything.
 func TestServerGivesTheRequest(t *testing.T) {
 	b, err := decode([]byte(edit(t, goodBody, "tool_choice", `{"type":"tool","name":"look"}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := `{"System":"s","Messages":[
 		{"role":"user","content":[{"type":"text","text":"hi"},{"type":"file","mediaType":"image/png","data":"` + png + `"},
 			{"type":"file","mediaType":"application/pdf","data":"` + pdf + `"},{"type":"file","mediaType":"text/plain","data":"plain"}]},
@@ -225,19 +210,13 @@ func TestServerGivesTheRequest(t *testing.T) {
 		"Tools":[{"Name":"look","Description":"d","InputSchema":{"type":"object"}},{"Name":"other","Description":"","InputSchema":{"type":"object","properties":{}}}],
 		"ToolChoice":"tool:look","MaxOutputTokens":4096,"ID":"","Model":"","Effort":"","Memo":null}`
 	got, err := json.Marshal(b.request())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(values(t, want), values(t, string(got))); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
+	stdtest.Must(t, err)
+	stdtest.Diff(t, "request", values(t, want), values(t, string(got)))
 }
 
 func values(t *testing.T, text string) (v any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(text), &v))
 	return v
 }
 

@@ -3,7 +3,6 @@ package anthropictest
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -44,9 +45,7 @@ const (
 func edit(t *testing.T, body, path, value string) string {
 	t.Helper()
 	var root any
-	if err := json.Unmarshal([]byte(body), &root); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(body), &root))
 	var v any
 	if value != "" {
 		if err := json.Unmarshal([]byte(value), &v); err != nil {
@@ -55,9 +54,7 @@ func edit(t *testing.T, body, path, value string) string {
 	}
 	root = editAt(root, strings.Split(path, "."), v, value == "")
 	b, err := json.Marshal(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(b)
 }
 
@@ -259,10 +256,7 @@ func TestStrictBodyIsNoRequest(t *testing.T) {
 
 // TestRulesAreDocumented compares the rules with the document.
 func TestRulesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/design/0013-messages-request.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, "../../../docs/design/0013-messages-request.md")
 	for _, rule := range []string{
 		ruleFields, ruleRequired, ruleRoles, ruleContent, ruleText, ruleLast, ruleCall, ruleAnswered, ruleTools,
 		ruleChoice, ruleCache, ruleThinking, ruleSampling, ruleMedia, ruleSignature, ruleKept,

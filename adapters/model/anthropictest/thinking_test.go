@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -33,9 +32,7 @@ func chat(t *testing.T, body string, messages ...string) string {
 	t.Helper()
 	var list []any
 	b, err := decode([]byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, m := range b.Messages {
 		list = append(list, m.fields)
 	}
@@ -43,9 +40,7 @@ func chat(t *testing.T, body string, messages ...string) string {
 		list = append(list, json.RawMessage(m))
 	}
 	all, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return edit(t, body, "messages", string(all))
 }
 
@@ -55,14 +50,10 @@ func TestThinkingIsSigned(t *testing.T) {
 	if len(r.content) != 3 || r.content[0]["thinking"] != "hm" || r.usage[1]["output_tokens_details"] == nil {
 		t.Fatalf("content %v, usage %v", r.content, r.usage)
 	}
-	if diff := cmp.Diff(map[string]any{"type": "redacted_thinking", "data": "secret"}, r.content[1]); diff != "" {
-		t.Errorf("redacted thinking (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "redacted thinking", map[string]any{"type": "redacted_thinking", "data": "secret"}, r.content[1])
 	sent := r.assistant(t)
 	behind, err := json.Marshal(append([]map[string]any{{"type": "text", "text": "I"}}, r.content...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	other := ask(t, newServer(t, "", thinkAndCall("c1", "ha")), thinkingBody).assistant(t)
 	tests := []struct{ name, message, want string }{
 		{"unmodified", sent, ""},
@@ -115,9 +106,7 @@ func TestThinkingIsNeeded(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b, err := decode([]byte(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			_, err = s.Accept(http.Header{"Anthropic-Version": {"2023-06-01"}}, []byte(tt.body))
 			checkRules(t, err, tt.want)
 			if len(b.Messages) < 3 {

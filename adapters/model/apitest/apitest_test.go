@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestStart starts each fake and asks it wrongly: the fault is recorded, and nothing is billed.
@@ -14,13 +15,9 @@ func TestStart(t *testing.T) {
 	for _, api := range APIs() {
 		s, url := Start(t, api, modeltest.NewScript(), "")
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+paths[api], strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		_ = resp.Body.Close()
 		if resp.StatusCode != http.StatusBadRequest || len(s.Bodies()) != 1 || len(s.Faults()) != 1 || len(s.Calls()) != 0 {
 			t.Errorf("%s: status %d, %d bodies, faults %v, calls %v", api, resp.StatusCode, len(s.Bodies()), s.Faults(), s.Calls())

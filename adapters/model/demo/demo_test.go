@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 type said struct {
@@ -30,9 +32,7 @@ func ask(t *testing.T, m *Model, req model.Request) said {
 	}
 	var s said
 	for e, err := range m.Stream(t.Context(), req) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		switch e.Kind {
 		case model.EventTextDelta:
 			s.text += e.Delta
@@ -194,9 +194,7 @@ func TestToolMode(t *testing.T) {
 	for _, c := range tool.calls {
 		names = append(names, c.ToolName)
 	}
-	if diff := cmp.Diff([]string{"time_now", "chat_send"}, names); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "calls", []string{"time_now", "chat_send"}, names)
 }
 
 // TestDeterministic sends the same request twice, and expects a label in the answer.
@@ -205,9 +203,7 @@ func TestDeterministic(t *testing.T) {
 	var runs [2][]model.Event
 	for i := range runs {
 		for e, err := range instant().Stream(t.Context(), req) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			runs[i] = append(runs[i], e)
 		}
 	}
@@ -252,9 +248,7 @@ func TestPace(t *testing.T) {
 		}
 	})
 	for e, err := range instant().Stream(t.Context(), model.Request{Messages: []modelmessage.Message{user("Ann", "hello")}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if e.Kind == model.EventTextDelta {
 			break
 		}
@@ -272,8 +266,6 @@ func TestSplit(t *testing.T) {
 		{"a🚀 b", []string{"a🚀 ", "b"}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, split(tt.in)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", tt.in, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("%q", tt.in), tt.want, split(tt.in))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestServerAccounts plays a growing chat and checks the tokens that are billed and reported.
@@ -41,9 +41,7 @@ func TestServerAccounts(t *testing.T) {
 	for i, step := range steps {
 		got := post(t, s, step.body)
 		want := Accounting{InputTokens: step.input, CacheRead: step.read, Output: 3, Body: i}
-		if diff := cmp.Diff(want, s.Calls()[i]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", step.name, diff)
-		}
+		stdtest.Diff(t, step.name, want, s.Calls()[i])
 		usage := fmt.Sprintf(`"usage":{"completion_tokens":3,"completion_tokens_details":{"reasoning_tokens":2},"prompt_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d},"total_tokens":%d}`,
 			step.input, step.read, step.input+3)
 		if !strings.Contains(got.text, usage) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // habit is a way in which real servers differ from the careful fakes, and how an answer with it is read.
@@ -155,9 +156,7 @@ func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) Raw) {
 		t.Errorf("heard (-want +got):\n%s", diff)
 	}
 	if h.fails.reason == "" {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if isCounted := c.usage.InputTokens != nil && c.usage.OutputTokens != nil; isCounted == h.uncounted {
 			t.Errorf("counted: %t, want %t", isCounted, !h.uncounted)
 		}

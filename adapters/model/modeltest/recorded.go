@@ -1,9 +1,10 @@
 package modeltest
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Recorded checks every request in the folder testdata/recorded of the calling package.
@@ -14,10 +15,7 @@ func Recorded(t *testing.T, check func(body []byte) error) {
 		t.Fatalf("no requests: %v", err)
 	}
 	for _, file := range files {
-		body, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := stdtest.Read(t, file)
 		if err := check(body); err != nil {
 			t.Errorf("%s: %v", filepath.Base(file), err)
 		}

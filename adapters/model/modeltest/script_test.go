@@ -6,10 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func question() model.Request {
@@ -43,9 +42,7 @@ func TestScriptOrder(t *testing.T) {
 		model.EventTextStart, model.EventTextDelta, model.EventTextEnd,
 		model.EventToolInputStart, model.EventToolInputDelta, model.EventToolInputEnd, model.EventToolCall, model.EventFinish,
 	}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "events", want, kinds)
 	if _, _, err := heard(t.Context(), s, question()); model.ReasonOf(err) != model.ReasonInternal || len(s.Faults()) != 1 {
 		t.Errorf("a used up script gave %v and faults %v", err, s.Faults())
 	}
@@ -76,9 +73,7 @@ func TestScriptWaits(t *testing.T) {
 			}
 			close(got)
 		}()
-		if err := s.WaitAsked(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.WaitAsked(t.Context(), 1))
 		synctest.Wait()
 		if len(got) != 0 {
 			t.Fatal("events before the release")

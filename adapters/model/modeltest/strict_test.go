@@ -7,14 +7,13 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func messagesOf(t *testing.T, in string) []modelmessage.Message {
 	t.Helper()
 	var out []modelmessage.Message
-	if err := json.Unmarshal([]byte(in), &out); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(in), &out))
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Service is a protocol for [Suite]: its strict server and its client.
@@ -110,9 +111,7 @@ func (s Service) answers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m, _ := s.begin(t, suiteKey, 1, tt.step)
 			got, err := listen(t.Context(), m, suiteRequest())
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if diff := gocmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("heard (-want +got):\n%s", diff)
 			}

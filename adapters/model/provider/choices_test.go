@@ -7,6 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Each request is answered by the model that it names, and one about a picture by a model that takes
@@ -30,9 +31,7 @@ func TestChoices(t *testing.T) {
 		Load: func(context.Context, string) ([]byte, error) { return []byte("GIF89a"), nil },
 	}
 	c, err := NewChoices(o, []Choice{{"fast", blind(server("fast"))}, {"deep", server("deep")}, {"gone", gone}, {model.Vision, server("seeing")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	text := func(role modelmessage.Role, s string) modelmessage.Message {
 		return modelmessage.Message{Role: role, Parts: []modelmessage.Part{modelmessage.Text{Text: s}}}
 	}

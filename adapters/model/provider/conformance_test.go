@@ -20,6 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -79,17 +80,11 @@ func checkConverted(t *testing.T, c promptCase, file conformancetest.File) {
 	}
 	var list []uimessage.Message
 	err := json.Unmarshal(c.Messages, &list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got, err := conformancetest.Convert(list, conformancetest.Options{IgnoreIncompleteToolCalls: c.Options.IgnoreIncompleteToolCalls})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want, err := json.Marshal(c.Expect.Convert.ModelMessages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	have, err := json.Marshal(got)
 	checkJSON(t, "converted", want, nil, have, err)
 }
@@ -101,9 +96,7 @@ func runPrompt(t *testing.T, file conformancetest.File, raw json.RawMessage) {
 	checkConverted(t, c, file)
 	req := model.Request{System: c.System, Messages: c.Expect.Convert.ModelMessages, Tools: toolsOf(t, file.Tools(t, c.Options.Tools)), ToolChoice: choiceOf(t, c.ToolChoice)}
 	if limit := c.Settings["maxOutputTokens"]; limit != nil {
-		if err := json.Unmarshal(limit, &req.MaxOutputTokens); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal(limit, &req.MaxOutputTokens))
 	}
 	p, prompter := exactChat(c)
 	if e := c.Expect; (e.Prompt == nil) == (e.PromptError == nil) || (e.ChatCompletions == nil) == (e.ChatCompletionsError == nil) {
@@ -149,9 +142,7 @@ func toolsOf(t *testing.T, raw json.RawMessage) []model.ToolSpec {
 		return nil
 	}
 	var tools orderedTools
-	if err := json.Unmarshal(raw, &tools); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(raw, &tools))
 	return tools
 }
 
@@ -165,9 +156,7 @@ func choiceOf(t *testing.T, raw json.RawMessage) string {
 		return choice
 	}
 	var tool struct{ Type, ToolName string }
-	if err := conformancetest.Strictly(raw, &tool); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, conformancetest.Strictly(raw, &tool))
 	if tool.Type != "tool" {
 		return tool.Type
 	}
@@ -178,9 +167,7 @@ func checkJSON(t *testing.T, what string, want, wantErr json.RawMessage, got []b
 	t.Helper()
 	if wantErr != nil {
 		var e struct{ Name, Message string } // the message is for readers
-		if bad := conformancetest.Strictly(wantErr, &e); bad != nil {
-			t.Fatal(bad)
-		}
+		stdtest.Must(t, conformancetest.Strictly(wantErr, &e))
 		if err == nil || e.Name == "" || !named(err, e.Name) {
 			t.Errorf("%s is %s (%v), want %s", what, got, err, e.Name)
 		}
@@ -335,9 +322,7 @@ func runResponse(t *testing.T, _ conformancetest.File, raw json.RawMessage) {
 	var c responseCase
 	conformancetest.Decode(t, raw, &c)
 	m, err := New(Options{Endpoint: Endpoint{BaseURL: "http://model.test/v1", Model: "test-model"}, Exact: true, Transport: answers{status: cmp.Or(c.Status, 200), body: c.Body}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []any
 	var failed error
 	for e, err := range m.Stream(t.Context(), hello()) {
@@ -355,9 +340,7 @@ func runResponse(t *testing.T, _ conformancetest.File, raw json.RawMessage) {
 		}
 		return
 	}
-	if failed != nil {
-		t.Fatal(failed)
-	}
+	stdtest.Must(t, failed)
 	var want []any
 	for _, part := range c.Expect.Parts {
 		v, _ := looseJSON(t, part).(map[string]any)
@@ -393,9 +376,7 @@ func partOf(t *testing.T, e model.Event) any {
 	out := map[string]any{"type": string(e.Kind)}
 	switch e.Kind {
 	case model.EventResponseMetadata:
-		if err := json.Unmarshal(e.Raw, &out); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal(e.Raw, &out))
 	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
 		out["id"], out["delta"] = e.ID, e.Delta
 	case model.EventToolInputStart:

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestCrowdKeepsItsConnections ends as many concurrent calls as a host has and starts them again.
@@ -137,9 +138,7 @@ func BenchmarkCall(b *testing.B) {
 	}))
 	defer server.Close()
 	m, err := New(Options{Endpoint: Endpoint{BaseURL: server.URL, Model: "m"}, MaxAttempts: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	stdtest.Must(b, err)
 	req := model.Request{System: strings.Repeat("You are helpful. ", 200), Memo: new(model.Memo)}
 	for range 20 {
 		req.Messages = append(req.Messages,
@@ -149,9 +148,7 @@ func BenchmarkCall(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, err := range m.Stream(b.Context(), req) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			stdtest.Must(b, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func jsonRefusal(message string) modeltest.Raw {
@@ -126,9 +127,7 @@ func TestEffortBelongsToAModel(t *testing.T) {
 	gone, _ := endpoint(Settings{NoImages: true, Efforts: high}, modeltest.Raw{Status: 401})
 	seeing, ofSeeing := endpoint(Settings{Efforts: high}, wholeAnswer())
 	c, err := NewChoices(Options{Endpoint: main}, []Choice{{"gone", gone}, {model.Vision, seeing}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	picture := model.Request{Model: "gone", Effort: "high", Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{
 		modelmessage.File{MediaType: "image/gif", Data: "R0lGODlhAQABAAAAACwAAAAAAQABAAA="},
 	}}}}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Every request for vectors is reserved with an estimate and settled with what the service says, or with the estimate
@@ -37,9 +38,7 @@ func TestEmbeddingsAreMetered(t *testing.T) {
 			b, w := &book{admits: tt.admits}, &wire{answers: []wired{tt.answer}}
 			cost := func(input, _, _, output int64) int64 { return 20*input + 1000*output }
 			e, err := NewEmbedder(Endpoint{BaseURL: "http://127.0.0.1:1/v1", Model: "model-e", Cost: cost}, w, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			ctx := t.Context()
 			if tt.answer.hangs {
 				var cancel context.CancelFunc

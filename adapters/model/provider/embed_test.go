@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const embedKey = "sk-embedding-key-canary"
@@ -22,9 +21,7 @@ const embedKey = "sk-embedding-key-canary"
 func newEmbedder(t *testing.T, url, key string) provider.Embedder {
 	t.Helper()
 	e, err := provider.NewEmbedder(provider.Endpoint{BaseURL: url, APIKey: provider.Secret(key), Model: "embed-small"}, provider.NewTransport(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return e
 }
 
@@ -34,19 +31,11 @@ func TestEmbed(t *testing.T) {
 	t.Cleanup(s.Close)
 	texts := []string{"tea", "coffee at nine", "茶\nand <more> & \"quotes\""}
 	got, err := newEmbedder(t, s.URL, embedKey).Embed(t.Context(), model.Payer{}, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want, err := meanings.Embed(t.Context(), model.Payer{}, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("vectors (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(texts, meanings.Calls()[0]); diff != "" {
-		t.Errorf("texts as the provider got them (-want +got):\n%s", diff)
-	}
+	stdtest.Must(t, err)
+	stdtest.Diff(t, "vectors", want, got)
+	stdtest.Diff(t, "texts as the provider got them", texts, meanings.Calls()[0])
 	if faults := s.Faults(); len(faults) > 0 {
 		t.Errorf("a strict provider refuses it: %v", faults)
 	}

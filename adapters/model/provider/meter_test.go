@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // book is a meter that admits a number of requests.
@@ -208,9 +209,7 @@ func TestCheaperAnswers(t *testing.T) {
 	b := &book{admits: 10, refuses: "model-1", cheaper: "small"}
 	w := &wire{answers: []wired{ok, ok, ok, {status: 401, pieces: []string{saysNo}}}}
 	m, err := NewChoices(Options{Endpoint: at("model-1"), Transport: w, Meter: b, Logger: slog.New(slog.DiscardHandler)}, []Choice{{"small", at("model-2")}, {"other", at("model-3")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	ask := func(name string, work model.Work) (told []string, failed error) {
 		for ev, err := range m.Stream(t.Context(), model.Request{
 			Model: name, Effort: "high", Payer: model.Payer{Chat: "web-chat-1", Work: work},

@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const testKey = "sk-test-0123456789"
@@ -48,9 +49,7 @@ func newModel(t *testing.T, o Options) *Model {
 		o.APIKey = testKey
 	}
 	m, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return m
 }
 
@@ -154,9 +153,7 @@ func TestBreakingOffClosesTheStream(t *testing.T) {
 	server, _ := serve(t, modeltest.Step{Text: []string{"a", "b"}, WaitAfterText: release})
 	m := newModel(t, Options{Endpoint: Endpoint{BaseURL: server.URL}})
 	for e, err := range m.Stream(t.Context(), hello()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if e.Kind == model.EventTextDelta {
 			break
 		}

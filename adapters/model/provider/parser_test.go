@@ -3,13 +3,13 @@ package provider
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func seed(f *testing.F, add func(stream []byte)) {
@@ -19,10 +19,7 @@ func seed(f *testing.F, add func(stream []byte)) {
 		f.Fatalf("no streams: %v", err)
 	}
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := stdtest.Read(f, file)
 		add(txtar.Parse(b).Files[0].Data)
 	}
 }
@@ -41,9 +38,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte, exact bool, api uint8) {
 		e := Endpoint{API: apis[int(api)%len(apis)], Model: "m"}
 		m, err := New(Options{Endpoint: e, Exact: exact, MaxAttempts: 1, Transport: answers{status: 200, body: string(stream)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		check := wellFormed{open: map[string]bool{}, called: map[string]bool{}}
 		for e, err := range m.Stream(t.Context(), hello()) {
 			if check.ended {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -27,9 +28,7 @@ func TestRequestsThatCannotBeSent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var req model.Request
-			if err := json.Unmarshal([]byte(tt.messages), &req.Messages); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, json.Unmarshal([]byte(tt.messages), &req.Messages))
 			m := newModel(t, Options{Transport: answers{status: 200}, Fallbacks: []Endpoint{{Model: "n"}}})
 			_, _, err := said(t.Context(), m, req)
 			if model.ReasonOf(err) != model.ReasonInternal || !errors.Is(err, tt.want) {

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestSettingsSayWhatIsShown(t *testing.T) {
@@ -49,9 +50,7 @@ func TestFilesAreNotBlamedForOtherFaults(t *testing.T) {
 		Endpoint: Endpoint{BaseURL: server.URL, Model: "m"},
 		Load:     func(context.Context, string) ([]byte, error) { return []byte("\xff\xd8\xff"), nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	picture := messages.Picture{Path: "results/c/picture-1.jpg", Mime: "image/jpeg"}
 	req := model.Request{Memo: &model.Memo{}, Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{
 		modelmessage.Text{Text: "look"}, modelmessage.File{MediaType: "image/jpeg", Data: picture.Link("c"), ProviderOptions: messages.NoteOptions("[a picture]")},

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestStreams plays the kinds of streams that real servers send and compares the resulting events.
@@ -27,15 +28,11 @@ func TestStreams(t *testing.T) {
 		api := filepath.Base(filepath.Dir(file))
 		t.Run(api+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			got := transcript(t, apiOf(api), string(archive.Files[0].Data))
 			if flag.Lookup("update").Value.String() == "true" {
 				archive.Files[1].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 			}
 			if diff := gocmp.Diff(string(archive.Files[1].Data), got); diff != "" {
 				t.Errorf("heard (-want +got):\n%s", diff)
@@ -65,9 +62,7 @@ func apiOf(name string) API {
 func transcript(t *testing.T, api API, body string) string {
 	t.Helper()
 	m, err := New(Options{Endpoint: Endpoint{API: api, Model: "m"}, MaxAttempts: 1, Transport: answers{status: 200, body: body}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var b strings.Builder
 	for e, err := range m.Stream(t.Context(), history()) {
 		if err != nil {

@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // mixed is a chat in which one answer was thought about and one was not, as after a change of the
@@ -75,9 +74,7 @@ func TestThinkingThatServicesWantBack(t *testing.T) {
 					t.Errorf("asked without the effort: %s", r.Body)
 				}
 			}
-			if diff := cmp.Diff([]string{"-,secret plan", tt.want, tt.want}, got); diff != "" {
-				t.Errorf("thinking (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "thinking", []string{"-,secret plan", tt.want, tt.want}, got)
 			if n := strings.Count(log.String(), "asked once more"); n != 1 {
 				t.Errorf("logged %d times: %s", n, log.String())
 			}

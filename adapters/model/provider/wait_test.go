@@ -20,6 +20,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 type dialCounter struct {
@@ -194,9 +195,7 @@ func TestSlowAnswers(t *testing.T) {
 	for _, name := range []string{"chat/openai", "messages/text", "responses/text"} {
 		t.Run(name, func(t *testing.T) {
 			archive, err := txtar.ParseFile(filepath.Join("testdata", "streams", name+".txtar"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var pieces []piece
 			for _, b := range archive.Files[0].Data {
 				pieces = append(pieces, piece{time.Second, string(b)})

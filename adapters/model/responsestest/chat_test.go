@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // outputs are the items of an answer as they are sent back.
@@ -18,9 +17,7 @@ func outputs(t *testing.T, r reply) []string {
 	var items []string
 	for _, item := range r.response(t).Output {
 		b, err := json.Marshal(item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		items = append(items, string(b))
 	}
 	return items
@@ -158,16 +155,12 @@ func TestAccounting(t *testing.T) {
 	for i, step := range steps {
 		got := post(t, s, step.body)
 		step.want.Output, step.want.Body = 3, i
-		if diff := cmp.Diff(step.want, s.Calls()[i]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", step.name, diff)
-		}
+		stdtest.Diff(t, step.name, step.want, s.Calls()[i])
 		want := map[string]any{
 			"input_tokens": float64(step.want.InputTokens), "input_tokens_details": map[string]any{"cached_tokens": float64(step.want.CacheRead)},
 			"output_tokens": 3.0, "output_tokens_details": map[string]any{"reasoning_tokens": 2.0}, "total_tokens": float64(step.want.InputTokens + 3),
 		}
-		if diff := cmp.Diff(want, got.response(t).Usage); diff != "" {
-			t.Errorf("%s: usage (-want +got):\n%s", step.name, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("%s: usage", step.name), want, got.response(t).Usage)
 	}
 }
 

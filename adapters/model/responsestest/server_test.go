@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -54,23 +53,17 @@ func (r reply) response(t *testing.T) (out struct {
 	if err == nil {
 		err = json.Unmarshal(b, &out)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out
 }
 
 func post(t *testing.T, s *Server, body string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/responses", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Authorization", "Bearer key")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	r := reply{status: resp.StatusCode, header: resp.Header}
 	if resp.Header.Get("Content-Type") != "text/event-stream" {
@@ -185,9 +178,7 @@ func TestServerStreams(t *testing.T) {
 			if got.err != nil || got.status != http.StatusOK || got.header.Get("X-Ratelimit-Remaining-Requests") != "999" {
 				t.Fatalf("%+v", got)
 			}
-			if diff := cmp.Diff(tt.want, got.kinds()); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "events", tt.want, got.kinds())
 			last, err := json.Marshal(got.events[len(got.events)-1])
 			if err != nil || !strings.Contains(string(last), tt.detail) {
 				t.Errorf("no %s in %s", tt.detail, last)
@@ -307,9 +298,7 @@ func TestServerGivesTheRequest(t *testing.T) {
 		{Role: "assistant", Parts: []modelmessage.Part{modelmessage.Text{Text: "no"}}},
 		{Role: "user", Parts: []modelmessage.Part{modelmessage.Text{Text: "again"}}},
 	}
-	if diff := cmp.Diff(want, req.Messages); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "messages", want, req.Messages)
 }
 
 func TestServerTakesDeveloperAsSystem(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The store as platforms see it.
@@ -70,9 +71,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	t.Helper()
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return v
 	}
 }
@@ -118,9 +117,7 @@ func TestRemoveForgetsThePrivateChat(t *testing.T) {
 	ctx := t.Context()
 	must[string](t)(s.Redeem(ctx, bot, must[string](t)(s.OwnerCode(ctx, bot)), person("1")))
 	for _, id := range []string{"1", "2"} {
-		if err := s.NotePrivate(ctx, bot, person(id), "chat "+id); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.NotePrivate(ctx, bot, person(id), "chat "+id))
 	}
 	must[bool](t)(s.Remove(ctx, bot, "1"))
 	if _, ok := s.Private(bot, "1"); ok {
@@ -170,9 +167,7 @@ func TestStrangersAskOnceAnHour(t *testing.T) {
 	request := func() (string, bool) {
 		t.Helper()
 		code, fresh, err := s.Request(ctx, bot, platform.AccessRequest{Who: person("7")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return code, fresh
 	}
 	code, fresh := request()
@@ -217,9 +212,7 @@ func TestGroups(t *testing.T) {
 	s, _, _ := open(t)
 	ctx := t.Context()
 	for range 2 {
-		if err := s.AllowGroup(ctx, bot, "-100", "Team", "1"); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.AllowGroup(ctx, bot, "-100", "Team", "1"))
 	}
 	if got := s.Account(bot).Groups; len(got) != 1 || !s.GroupAllowed(bot, "-100") || s.GroupAllowed(bot, "-1") {
 		t.Errorf("groups %v", got)
@@ -251,9 +244,7 @@ func TestDamagedFileIsLeftAlone(t *testing.T) {
 			s, c, path := open(t)
 			code := must[string](t)(s.OwnerCode(t.Context(), bot))
 			must[string](t)(s.Redeem(t.Context(), bot, code, person("1")))
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 			if _, err := access.Open(path, access.Options{Now: c.now}); !errors.Is(err, access.ErrDamaged) || !strings.Contains(err.Error(), path) {
 				t.Errorf("Open: %v", err)
 			}
@@ -306,9 +297,7 @@ func TestCanceled(t *testing.T) {
 func TestSettle(t *testing.T) {
 	s, _, path := open(t)
 	code, err := s.OwnerCode(t.Context(), bot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if _, err := s.Redeem(t.Context(), bot, code, platform.Person{ID: "1", Name: "Ann"}); err != nil {
 		t.Fatal(err)
 	}
@@ -353,13 +342,9 @@ func TestAccessStateCopiesNoPeople(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.json")
 	people := strings.Repeat(`{"id":"2","name":"Bob"},`, 10_000)
 	text := `{"v":1,"accounts":{"telegram":{"owner":{"id":"1"},"people":[` + strings.TrimSuffix(people, ",") + `]}}}`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	s, err := access.Open(path, access.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	cost := testing.Benchmark(func(b *testing.B) {
 		b.Helper()
 		for b.Loop() {
@@ -380,24 +365,14 @@ func TestPrivateChatsOfThousandsStayKnown(t *testing.T) {
 	for i := range 5000 {
 		private = append(private, fmt.Sprintf(`{"person":"%d","chat":"c%d"}`, i, i))
 	}
-	if err := os.WriteFile(path, []byte(`{"v":1,"accounts":{"telegram":{"private":[`+strings.Join(private, ",")+`]}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, []byte(`{"v":1,"accounts":{"telegram":{"private":[`+strings.Join(private, ",")+`]}}}`), 0o600))
 	s, err := access.Open(path, access.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.NotePrivate(t.Context(), bot, person("new"), "c"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, s.NotePrivate(t.Context(), bot, person("new"), "c"))
 	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for i := range 20 {
-		if err := s.NotePrivate(t.Context(), bot, platform.Person{ID: fmt.Sprint(i)}, fmt.Sprintf("c%d", i)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.NotePrivate(t.Context(), bot, platform.Person{ID: fmt.Sprint(i)}, fmt.Sprintf("c%d", i)))
 	}
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file was written for people who were known: %v", err)

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
@@ -25,9 +24,7 @@ func TestClient(t *testing.T) {
 	if turn, _, err := c.Send(ctx, "a/b", "m1", "hi"); err != nil || turn != "m1" {
 		t.Errorf("Send: %q, %v", turn, err)
 	}
-	if diff := cmp.Diff(sent{"a/b", "m1", "hi", "respond-async"}, <-h.sent); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "sent", sent{"a/b", "m1", "hi", "respond-async"}, <-h.sent)
 	var pieces []string
 	answer, err := c.Ask(ctx, "main", "", "hi", func(s string) { pieces = append(pieces, s) })
 	if err != nil || textOf(answer) != "Hello you" || answer.ID != "a1" || strings.Join(pieces, "|") != "Hello |you" {
@@ -74,9 +71,7 @@ func TestRemarkIsAParagraph(t *testing.T) {
 	for _, c := range append([]uistream.Chunk{
 		uistream.Start{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "Half an ans"}, uistream.TextEnd{ID: "t"},
 	}, append(uistream.Notice("It was cut."), uistream.Finish{Reason: "length"})...) {
-		if err := answer.take(c); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, answer.take(c))
 	}
 	const want = "Half an ans\n\nIt was cut."
 	if whole := textOf(answer.reader.Message()); whole != want || live != want {
@@ -100,9 +95,7 @@ func TestPartsAreLines(t *testing.T) {
 		uistream.TextDelta{ID: "3", Delta: "noon."},
 		uistream.TextEnd{ID: "3"},
 	} {
-		if err := answer.take(c); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, answer.take(c))
 	}
 	const want = "I look.\nIt is noon."
 	if whole := textOf(answer.reader.Message()); whole != want || live != want {
@@ -123,17 +116,13 @@ func TestWatch(t *testing.T) {
 	}
 	var got []Event
 	for e, err := range c.Watch(t.Context(), "main") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		got = append(got, e)
 	}
 	if len(got) != 5 || got[0].Kind != "view" || got[1].Turns[0].ID != "u2" || got[3].Event.Name != "tool_summary" || got[3].Event.Step != 1 {
 		t.Fatalf("got %+v", got)
 	}
-	if diff := cmp.Diff(chunks{uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"}}, got[2].Chunks); diff != "" {
-		t.Errorf("chunks (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "chunks", chunks{uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"}}, got[2].Chunks)
 	if !got[4].Last || got[4].Result != "done" || got[4].Settled[0] != "u2" {
 		t.Errorf("end: got %+v", got[4])
 	}
@@ -146,9 +135,7 @@ func TestNotRunning(t *testing.T) {
 		"no socket": func() {},
 		"nobody listens": func() {
 			ln, err := new(net.ListenConfig).Listen(t.Context(), "unix", socket)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if u, ok := ln.(*net.UnixListener); ok {
 				u.SetUnlinkOnClose(false)
 			}
@@ -192,9 +179,7 @@ func TestSocketIsTheOwnersAlone(t *testing.T) {
 
 func TestFilesAreNotTakenForSockets(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "control.sock")
-	if err := os.WriteFile(socket, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(socket, []byte("precious"), 0o600))
 	if _, err := Listen(t.Context(), socket); err == nil {
 		t.Error("a file was taken for a socket")
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // fakeHost serves the HTTP of the web platform under control of the test.
@@ -154,9 +156,7 @@ func (h *fakeHost) serve(t *testing.T, socket string) *Client {
 		socket = filepath.Join(t.TempDir(), "control.sock")
 	}
 	ln, err := Listen(t.Context(), socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	srv := &http.Server{Handler: h.handler(), ReadHeaderTimeout: time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	done := make(chan struct{})

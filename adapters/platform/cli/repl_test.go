@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // transcript is the output that people see; tests can wait for text in it.
@@ -216,9 +218,7 @@ func TestRefusedLine(t *testing.T) {
 // blocks.
 func TestScreen(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history")
-	if err := os.WriteFile(file, []byte("earlier line\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte("earlier line\n"), 0o600))
 	s := newSession(t, func(o *REPLOptions) {
 		o.Screen, o.HistoryFile, o.Chinese = &Screen{Color: true}, file, true
 	})
@@ -308,9 +308,7 @@ func TestScreenEndOfInputLeaves(t *testing.T) {
 
 func TestHistoryIsBounded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history")
-	if err := os.WriteFile(file, []byte(strings.Repeat("line\n", 3*maxHistory)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte(strings.Repeat("line\n", 3*maxHistory)), 0o600))
 	h := loadHistory(file)
 	h.Add("")
 	h.Add("newest")
@@ -369,9 +367,7 @@ func TestPrinter(t *testing.T) {
 			p := newPrinter(&out, english(), nil)
 			for _, raw := range tt.events {
 				e, err := decodeEvent([]byte(raw))
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				p.event(e)
 			}
 			if out.String() != tt.want {

@@ -10,23 +10,20 @@ import (
 	"golang.org/x/term"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func terminal(t *testing.T) *os.File {
 	t.Helper()
 	tty, _ := ptytest.Open(t)
-	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 100}); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 100}))
 	return tty
 }
 
 func TestOpenScreen(t *testing.T) {
 	tty := terminal(t)
 	pipe, _, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = pipe.Close() })
 	tests := []struct {
 		name    string
@@ -43,9 +40,7 @@ func TestOpenScreen(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			before, err := term.GetState(int(tty.Fd()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			got, restore, err := OpenScreen(tt.in, tt.out, func(name string) string { return tt.env[name] })
 			if err != nil || (got == nil) != (tt.want == nil) || got != nil && *got != *tt.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
@@ -62,15 +57,11 @@ func TestOpenScreen(t *testing.T) {
 func TestResizedWindow(t *testing.T) {
 	tty, person := ptytest.Open(t)
 	resize := func(columns uint16) {
-		if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: columns}); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: columns}))
 	}
 	resize(100)
 	screen, _, err := OpenScreen(tty, tty, func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	in, lines := newInput(REPLOptions{In: tty, Out: tty, Screen: screen}), make(chan string)
 	go in.read(t.Context(), lines)
 	resize(40)
@@ -81,9 +72,7 @@ func TestResizedWindow(t *testing.T) {
 		t.Errorf("read %q", got)
 	}
 	<-lines // the end
-	if err := tty.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, tty.Close())
 	if shown, _ := io.ReadAll(person); !strings.Contains(string(shown), "> "+strings.Repeat("x", 38)+"\r\n") { // a terminal ends with an error
 		t.Errorf("shown %q", shown)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -34,13 +35,9 @@ func newTerminal(t *testing.T) (*terminal, *web.Platform) {
 	socket := filepath.Join(t.TempDir(), "control.sock")
 	x := &terminal{platformtest.NewPerson(t), cli.NewClient(socket), ctx}
 	p, err := web.New(web.Options{Platform: "cli", Private: true, Live: x.Live})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	l, err := cli.Listen(ctx, socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	server := &http.Server{Handler: p.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	var work sync.WaitGroup
 	work.Go(func() {

@@ -110,10 +110,6 @@ func (f *Fault) Play(w http.ResponseWriter, r *http.Request, status int, quit <-
 
 // Reset breaks the connection hard.
 func Reset(w http.ResponseWriter) {
-	if here, ok := w.(*answer); ok {
-		here.broken = true
-		return
-	}
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -14,6 +16,7 @@ type Pipe struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
+	away  atomic.Bool
 }
 
 // NewPipe makes a pipe that is closed with the test.
@@ -23,6 +26,23 @@ func NewPipe(tb testing.TB) *Pipe {
 	tb.Cleanup(func() { _ = p.Close() }) // it cannot fail
 	return p
 }
+
+// Serve makes a pipe with a server behind it, which ends with the test.
+func Serve(tb testing.TB, h http.Handler) *Pipe {
+	tb.Helper()
+	p := NewPipe(tb)
+	server := &http.Server{Handler: h} //nolint:gosec // nobody reaches it
+	var work sync.WaitGroup
+	work.Go(func() { _ = server.Serve(p) })
+	tb.Cleanup(func() {
+		_ = server.Close() // it cannot fail
+		work.Wait()
+	})
+	return p
+}
+
+// Away makes the pipe refuse to connect, or connect again.
+func (p *Pipe) Away(on bool) { p.away.Store(on) }
 
 // Accept implements [net.Listener].
 func (p *Pipe) Accept() (net.Conn, error) {
@@ -49,7 +69,10 @@ func (p *Pipe) Client() *http.Client {
 }
 
 // Dial connects to the pipe whatever the address.
-func (p *Pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (p *Pipe) Dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	if p.away.Load() {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	}
 	near, far := net.Pipe()
 	select {
 	case p.conns <- far:

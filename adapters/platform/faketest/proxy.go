@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Line is how a [Proxy] treats what goes through it.
@@ -45,9 +47,7 @@ func NewProxy(tb testing.TB, target string) *Proxy {
 	tb.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(tb.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	p := &Proxy{target: target, l: l, line: Passing, open: map[*wire]bool{}}
 	p.wg.Go(p.accept)
 	tb.Cleanup(func() {

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // SlowBody sends the head of a request and the first byte of its body over a connection of
@@ -16,9 +18,7 @@ import (
 func SlowBody(tb testing.TB, ctx context.Context, address, path string, header http.Header) (status <-chan int) { //nolint:revive // tb comes first everywhere
 	tb.Helper()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	tb.Cleanup(func() { _ = conn.Close() }) // the server may have closed it already
 	var head strings.Builder
 	_ = header.Write(&head) // it never fails

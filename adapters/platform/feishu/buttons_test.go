@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -188,9 +189,7 @@ func TestOutcomeFromElsewhere(t *testing.T) {
 			}
 			check("a press")
 			part := platform.Part{Text: "May I?", Asks: []messages.Ask{ask}}
-			if err := b.bot.ShowOutcomes(t.Context(), target(private), id, part, []messages.AskOutcome{{Ask: ask, Answer: "approved", By: x.by, ByName: x.byName}}); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, b.bot.ShowOutcomes(t.Context(), target(private), id, part, []messages.AskOutcome{{Ask: ask, Answer: "approved", By: x.by, ByName: x.byName}}))
 			check("the card")
 		})
 	}

@@ -5,19 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 func cardEvent(t *testing.T, content string) platform.Inbound {
 	t.Helper()
 	event, err := json.Marshal(map[string]any{"message": map[string]any{"message_id": "om_1", "chat_id": "oc_1", "message_type": "interactive", "content": content}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	in, ok := feishu.MapForTest("im.message.receive_v1", event)
 	if !ok {
 		t.Fatal("an event with ids is none")
@@ -30,9 +27,7 @@ func cardEvent(t *testing.T, content string) platform.Inbound {
 func TestCardIsRead(t *testing.T) {
 	sent := func(card string) string {
 		raw, err := json.Marshal(map[string]string{"user_dsl": card})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return string(raw)
 	}
 	for name, x := range map[string]struct{ content, want string }{
@@ -54,9 +49,7 @@ func TestCardIsRead(t *testing.T) {
 		"other types": {`{"title":"T","elements":[[{"tag":"button","text":{"content":"x"}},{"tag":"text","text":"y"}]]}`, "[card T]\ny"},
 	} {
 		in := cardEvent(t, x.content)
-		if diff := cmp.Diff([]uimessage.Part{uimessage.Text{Text: x.want}}, in.Parts); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, []uimessage.Part{uimessage.Text{Text: x.want}}, in.Parts)
 		if !in.Forwarded || in.Text != "" || in.Kind != platform.KindMessage {
 			t.Errorf("%s is taken for the sender's words: %+v", name, in)
 		}

@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestRecalled checks that recalled messages are reported, by both kinds of events, also if the
@@ -81,9 +80,7 @@ func TestOrder(t *testing.T) {
 	for _, in := range host.AwaitAccepted(t, 2*each) {
 		got[in.Chat.ID] = append(got[in.Chat.ID], in.MessageID)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "order", want, got)
 }
 
 // Forwarded messages that are not available when the event arrives are requested again when the event is repeated, for

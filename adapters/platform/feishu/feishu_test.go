@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -60,9 +61,7 @@ func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
 	}
 	if !link {
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		t.Cleanup(func() { _ = l.Close() })
 		b.hook = "http://" + l.Addr().String() + "/feishu"
 		b.api.SetWebhook(b.hook)
@@ -72,9 +71,7 @@ func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
 		set(&o)
 	}
 	bot, err := feishu.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b.bot = bot
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

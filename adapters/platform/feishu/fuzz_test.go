@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -60,9 +61,7 @@ func FuzzFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind, content string) {
 		event, err := json.Marshal(map[string]any{"message": map[string]any{"message_id": "om_1", "chat_id": "oc_1", "message_type": kind, "content": content}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		in, ok := feishu.MapForTest("im.message.receive_v1", event)
 		if !ok {
 			t.Fatal("an event with ids is none")

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestMembership checks that events about the bot's membership, by both ways and in any form, are
@@ -20,9 +21,7 @@ func TestMembership(t *testing.T) {
 	for name, link := range map[string]bool{"webhook": false, "connection": true} {
 		t.Run(name, func(t *testing.T) {
 			people, err := access.Open(filepath.Join(t.TempDir(), "access.json"), access.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			b := newBench(t, link, func(o *feishu.Options) { o.Access, o.AccessStore = platform.AccessPaired, people })
 			host := platformtest.NewHost()
 			b.receive(t, host)

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestIO13FeishuProxy puts a network between app and service that resets all connections, or keeps
@@ -56,9 +55,7 @@ func TestIO13FeishuProxy(t *testing.T) {
 			for _, in := range host.AwaitAccepted(t, len(want)) {
 				got = append(got, in.MessageID)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("taken (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "taken", want, got)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -228,9 +229,7 @@ func TestIO12Feishu(t *testing.T) {
 // their text.
 func TestGroups(t *testing.T) {
 	people, err := access.Open(t.TempDir()+"/access.json", access.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b := newBench(t, false, func(o *feishu.Options) {
 		o.Access, o.AccessStore = platform.AccessPaired, people
 		o.Groups = map[string]platform.Group{"oc_listed": {Addressed: platform.GroupsAll}, "oc_closed": {Access: platform.AccessOwner}}
@@ -241,13 +240,9 @@ func TestGroups(t *testing.T) {
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	code, err := people.OwnerCode(t.Context(), "feishu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	ours, err := b.bot.Send(t.Context(), target(group), platform.Part{Text: "ours"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for i, x := range []struct {
 		chat, from, text string
 		more             map[string]any

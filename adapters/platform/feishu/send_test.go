@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func jsonText(s string) string {
@@ -36,9 +37,7 @@ func TestRetryIsNoDouble(t *testing.T) {
 		t.Fatalf("Send: %v", err)
 	}
 	first, err := b.bot.Send(t.Context(), target(private), plan("m/1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b.make(t, false, nil)
 	again, err := b.bot.Send(t.Context(), target(private), plan("m/1"))
 	if err != nil || again != first || len(b.shown(target(private))) != 1 {
@@ -103,9 +102,7 @@ func TestMarkupIsInert(t *testing.T) {
 func TestPicturesOverTheLimitStayPictures(t *testing.T) {
 	b := newBench(t, false, nil)
 	path := filepath.Join(t.TempDir(), "a.png")
-	if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, make([]byte, 10), 0o600))
 	b.api.Fail(feishutest.Fault{Path: "/im/v1/images", Kind: faketest.Refuse, Code: 99991400, Text: "request trigger frequency limit"})
 	part := b.bot.Plan(platform.Outbound{To: target(private), Attachments: []platform.Attachment{{Path: path, Kind: "photo"}}})[0]
 	_, err := b.bot.Send(t.Context(), target(private), part)
@@ -127,9 +124,7 @@ func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, size int) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(path, make([]byte, size), 0o600))
 		return path
 	}
 	for _, x := range []struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // bubble returns an app with cards for use in simulated time.
@@ -33,9 +34,7 @@ func botOf(t *testing.T, api *feishutest.API) *feishu.Platform {
 		},
 		AppID: feishutest.App, AppSecret: api.Secret,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return bot
 }
 
@@ -74,9 +73,7 @@ func TestStreamingCard(t *testing.T) {
 			return bot.Plan(platform.Outbound{To: target(private), ID: "m/1", Text: text, Draft: draft})[0]
 		}
 		id, err := bot.Send(t.Context(), target(private), plan("one", true))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		last := int64(0)
 		for i, step := range []struct {
 			text  string
@@ -140,9 +137,7 @@ func TestCardFallback(t *testing.T) {
 				api, bot := bubble(t)
 				api.AddChat(private, "p2p")
 				card, err := bot.Send(t.Context(), target(private), bot.Plan(platform.Outbound{To: target(private), Text: draft, Draft: true})[0])
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				<-time.After(time.Second + x.wait)
 				for _, f := range x.faults {
 					api.Fail(f)
@@ -299,9 +294,7 @@ func TestTopics(t *testing.T) {
 func TestCardOfAnEarlierRun(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
 	card, err := b.bot.Send(t.Context(), target(private), b.bot.Plan(platform.Outbound{To: target(private), ID: "m/1", Text: "one", Draft: true})[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b.api.Withhold(true, "cardkit:card:read")
 	finish(t, botOf(t, b.api), private, card.ID, "one two three")
 	if sent := b.api.Sent(private); len(sent) != 1 || sent[0].Kind != "post" || sent[0].Text != "one two three" {

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestServiceRate checks that every form of a rate limit is retried.
@@ -141,9 +142,7 @@ func TestVoiceHasALength(t *testing.T) {
 		"odd.opus":   {"OggS", nil},
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(x.data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(path, []byte(x.data), 0o600))
 		if _, err := b.bot.Send(t.Context(), target(private), platform.Part{Attachment: &platform.Attachment{Path: path, Kind: "voice"}}); err != nil {
 			t.Fatal(err)
 		}

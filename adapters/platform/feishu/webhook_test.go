@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func said(id string) map[string]any {
@@ -38,9 +39,7 @@ func TestIO4Feishu(t *testing.T) {
 	now := func(d time.Duration) string { return strconv.FormatInt(b.api.Now().Add(d).Unix(), 10) }
 	sealed := func(key string, event []byte) []byte {
 		raw, err := json.Marshal(map[string]string{"encrypt": feishutest.Seal(key, event)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return raw
 	}
 	event := b.api.EventBody("im.message.receive_v1", said("om_hostile"))
@@ -129,9 +128,7 @@ func TestIO4Feishu(t *testing.T) {
 func (b *bench) post(t *testing.T, body []byte, with func(*http.Request)) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.hook, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	if with != nil {
 		with(req)
@@ -141,9 +138,7 @@ func (b *bench) post(t *testing.T, body []byte, with func(*http.Request)) int {
 	if err != nil && len(body) > 1<<20 {
 		return http.StatusRequestEntityTooLarge // the connection was closed before everything was written
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_ = resp.Body.Close()
 	return resp.StatusCode
 }
@@ -222,9 +217,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server's limits
 			defer cancel()
 			at, err := url.Parse(b.hook)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			head := http.Header{"Content-Type": {"application/json"}}
 			if forged != "" {
 				head.Set("X-Lark-Signature", forged)
@@ -234,9 +227,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 				slow = append(slow, faketest.SlowBody(t, ctx, at.Host, at.Path, head))
 			}
 			event, err := json.Marshal(map[string]string{"encrypt": feishutest.Seal(b.api.EncryptKey(), b.api.EventBody("im.message.receive_v1", said("om_genuine")))})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			began := time.Now()
 			code := make(chan int, 1)
 			go func() {

@@ -56,7 +56,6 @@ type API struct {
 	names    map[string]string     // of people, by open id
 	refused  map[string]bool       // scopes that the app does not have
 	rates    map[string][]time.Time
-	away     bool
 	nextID   int64
 	calls    []Call
 	trap     *feishuTrap

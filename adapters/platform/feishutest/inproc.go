@@ -14,28 +14,26 @@ import (
 func NewAPIInProcess(tb testing.TB) *API {
 	tb.Helper()
 	a := newFeishuAPI()
-	a.pipe = faketest.NewPipe(tb)
-	server := &http.Server{Handler: a} //nolint:gosec // nobody reaches it
-	a.work.Go(func() { _ = server.Serve(a.pipe) })
+	a.pipe = faketest.Serve(tb, a)
 	a.work.Go(a.deliver)
 	tb.Cleanup(func() {
 		a.end()
 		a.links.closeAll()
-		_ = server.Close()
-		_ = a.pipe.Close()
 		a.work.Wait()
 	})
 	return a
 }
 
-// Client calls the fake without a socket.
-func (a *API) Client() *http.Client { return faketest.ClientOf(a) }
+// Client calls the fake, by its socket if it has one.
+func (a *API) Client() *http.Client {
+	if a.server != nil {
+		return a.server.Client()
+	}
+	return a.pipe.Client()
+}
 
 // Dial connects to the fake without a socket.
 func (a *API) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if a.Gone() {
-		return nil, &net.OpError{Op: "dial", Net: network, Err: net.ErrClosed}
-	}
 	return a.pipe.Dial(ctx, network, address)
 }
 
@@ -48,11 +46,8 @@ func (a *API) SetPipe(p *faketest.Pipe, path string) {
 
 // Away makes the fake unreachable, or reachable again. Existing connections end, and new ones fail.
 func (a *API) Away(on bool) {
-	a.mu.Do(func() { a.away = on })
+	a.pipe.Away(on)
 	if on {
 		a.CutLinks()
 	}
 }
-
-// Gone implements [faketest.Unconnected].
-func (a *API) Gone() bool { return faketest.Get(&a.mu, func() bool { return a.away }) }

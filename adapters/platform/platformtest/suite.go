@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Trouble is a way in which the next call of a service fails.
@@ -124,9 +125,7 @@ func testIn(t *testing.T, h Harness) {
 			t.Errorf("incomplete: %+v", in)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "messages", want, got)
 	if len(ids) != 5 || len(requests) != 5 {
 		t.Errorf("ids are not unique: %v %v", ids, requests)
 	}
@@ -145,9 +144,7 @@ func testUnavailable(t *testing.T, h Harness) {
 	for _, in := range host.AwaitAccepted(t, 2) {
 		got = append(got, in.MessageID)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "messages", want, got)
 }
 
 func testRepeat(t *testing.T, h Harness) {
@@ -298,9 +295,7 @@ func testEditOut(t *testing.T, h Harness) {
 	}
 	s := sender(t, h)
 	made, err := s.Send(t.Context(), h.Chat, s.Plan(platform.Outbound{To: h.Chat, Text: "hal", Draft: true})[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	final := s.Plan(platform.Outbound{To: h.Chat, Text: "half of **it**"})[0]
 	for range 2 { // the second call changes nothing and is no error
 		if err := e.Edit(t.Context(), h.Chat, made.ID, final); err != nil {

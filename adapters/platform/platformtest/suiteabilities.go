@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // testDeclared checks that a platform declares exactly the abilities that it has, because the core relies on that.
@@ -146,9 +147,7 @@ func testWords(t *testing.T, h Harness) {
 func testFiles(t *testing.T, h Harness) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "a file.txt")
-	if err := os.WriteFile(name, []byte("content"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(name, []byte("content"), 0o600))
 	out := platform.Outbound{To: h.Chat, Text: "look"}
 	for _, kind := range h.Files {
 		out.Attachments = append(out.Attachments, platform.Attachment{Path: name, Kind: kind, Caption: "a " + kind})
@@ -201,9 +200,7 @@ func testNamedFiles(t *testing.T, h Harness) {
 func testVoiceOut(t *testing.T, h Harness) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "voice.opus")
-	if err := os.WriteFile(name, []byte("OggS"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(name, []byte("OggS"), 0o600))
 	show(t, h, platform.Outbound{To: h.Chat, Attachments: []platform.Attachment{{Path: name, Kind: platform.FileVoice, Spoken: "good morning"}}})
 	if got := h.Shown(h.Chat); len(got) != 1 {
 		t.Errorf("shown %q", got)

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // converse has a person write something that the core answers with a text, and waits until people can see the answer.
@@ -45,9 +44,7 @@ func (h Harness) read(t *testing.T, texts ...string) []string {
 func testReads(want ...string) func(*testing.T, Harness) {
 	return func(t *testing.T, h Harness) {
 		t.Helper()
-		if diff := cmp.Diff(want, h.read(t, want...)); diff != "" {
-			t.Errorf("read (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "read", want, h.read(t, want...))
 	}
 }
 
@@ -87,9 +84,7 @@ func testReadAgain(t *testing.T, h Harness) {
 		want = append(want, text)
 		h.awaitShown(t, len(want))
 	}
-	if diff := cmp.Diff(want, h.Shown(h.Chat)); diff != "" {
-		t.Errorf("read (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "read", want, h.Shown(h.Chat))
 }
 
 // testNotLimited checks that many messages are sent without a pause.

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -31,9 +30,7 @@ func TestAnswered(t *testing.T) {
 		{"a name of many lines", `"text":"x","reply_to_message":{"message_id":3,"from":{"id":8,"first_name":"B\n\u202eob"},"text":"hello"}`, &uimessage.Quoted{From: "B ob", User: "8", MessageID: "3", Text: "hello"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, mapJSON(t, "message", c.fields).in.Answers); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", c.want, mapJSON(t, "message", c.fields).in.Answers)
 		})
 	}
 }

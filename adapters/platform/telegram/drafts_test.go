@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func withDrafts(o *telegram.Options) { o.Drafts = telegram.DraftsDraft }
@@ -24,9 +25,7 @@ func TestDraftOnTheWire(t *testing.T) {
 		{"a/1", platform.Part{Text: "The sun", Markup: "The <b>sun</b>"}},
 		{"a/2", platform.Part{Text: "else", Markup: "<b>else"}},
 	} {
-		if err := b.bot.Draft(t.Context(), target(private, 0), d.id, d.part); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, b.bot.Draft(t.Context(), target(private, 0), d.id, d.part))
 	}
 	got := b.api.Drafts(private)
 	if len(got) != 3 || got[0].ID == 0 || got[0].ID != got[1].ID || got[1].ID == got[2].ID || got[1].Text != "The sun" || got[2].Text != "else" {

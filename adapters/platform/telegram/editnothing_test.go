@@ -3,10 +3,9 @@ package telegram_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // An edit that changes no text is not answered; one that changes text is, also if an update is
@@ -34,9 +33,7 @@ func TestEditsOfNothing(t *testing.T) {
 		}
 	}
 	want := []string{"what is 3 + 3", "unchanged", "what is 3 + 4", "unchanged"}
-	if diff := cmp.Diff(want, got[:4]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got[:4])
 	for _, in := range host.Accepted() {
 		if in.Kind == platform.KindEdit && in.Gate.Open != (in.Text == "what is 3 + 4" && in.IngressID[len(in.IngressID)-1] == '2') {
 			t.Errorf("%s %q open: %v", in.IngressID, in.Text, in.Gate.Open)

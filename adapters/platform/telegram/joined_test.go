@@ -7,14 +7,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The meanings of my_chat_member updates: the bot was added, it was removed, or nothing.
 func TestMembership(t *testing.T) {
 	p, err := New(Options{Token: func() string { return "1:x" }, BotOptions: platform.BotOptions{Access: platform.AccessOpen}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	p.moves.learn("-20", "-100200")
 	group := func(id, kind string) string { return `"chat":{"id":` + id + `,"type":"` + kind + `","title":"Team"}` }
 	change := func(from, to string) string {

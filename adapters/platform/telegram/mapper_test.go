@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -44,9 +45,7 @@ func TestMapsAMessage(t *testing.T) {
 		Chat:   platform.ChatInfo{ID: "-1001", Type: "supergroup", Title: "Team"},
 		Sender: platform.Person{ID: "7", Name: "Ann Lee"}, MessageID: "5", ReplyTo: "3", Time: time.Unix(1700000000, 0).UTC(), Text: "hi", Order: 5,
 	}
-	if diff := cmp.Diff(want, got.in, cmpopts.IgnoreFields(platform.Inbound{}, "RequestID")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got.in, cmpopts.IgnoreFields(platform.Inbound{}, "RequestID"))
 	if len(got.in.RequestID) != 12 {
 		t.Errorf("request id %q", got.in.RequestID)
 	}
@@ -187,9 +186,7 @@ func TestKindsOfContent(t *testing.T) {
 
 func TestDecodeUpdatesLeavesBadOnesOut(t *testing.T) {
 	good, bad, err := decodeUpdates([]byte(`[{"update_id":1,"message":{"message_id":1}},{"update_id":2,"message":{"message_id":"x"}},{"update_id":"y"},7,{"update_id":5}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var ids []int64
 	for _, u := range good {
 		ids = append(ids, u.ID)
@@ -259,9 +256,7 @@ func BenchmarkBatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		updates, _, err := decodeUpdates(raw)
-		if err != nil {
-			b.Fatal(err)
-		}
+		stdtest.Must(b, err)
 		for _, u := range updates {
 			m.inbound(u)
 		}

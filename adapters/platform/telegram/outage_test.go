@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestIO13Outage breaks the network in all ways, over real sockets. What people wrote meanwhile
@@ -58,9 +57,7 @@ func TestIO13Outage(t *testing.T) {
 			back := time.Now()
 			got := texts(host.AwaitAccepted(t, len(want)))
 			took := time.Since(back)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", want, got)
 			t.Logf("all is there %v after the return", took.Round(time.Millisecond))
 			if os.Getenv("SOAK") != "" && took > 10*time.Second {
 				t.Errorf("it took %v", took)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // touchy is a store that panics for one person.
@@ -25,17 +26,13 @@ func (touchy) GroupAllowed(string, string) bool { return true }
 // A panic about one update loses only that update; those before and after it arrive.
 func TestRL16MapperPanics(t *testing.T) {
 	p, err := New(Options{Token: func() string { return "1:a" }, BotOptions: platform.BotOptions{AccessStore: touchy{}, BaseURL: "http://127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	p.me.Store(&models.User{ID: 9, Username: "Sample_Bot"})
 	var updates []update
 	for i, person := range []int{7, 13, 8} {
 		var u update
 		raw := fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1700000000,"text":"hi","chat":{"id":%d,"type":"private"},"from":{"id":%d}}}`, i+1, i+1, person, person)
-		if err := json.Unmarshal([]byte(raw), &u); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal([]byte(raw), &u))
 		updates = append(updates, u)
 	}
 	got := p.arrivals(t.Context(), updates)

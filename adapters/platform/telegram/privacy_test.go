@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // In privacy mode the service does not deliver what people in a group say among themselves.
@@ -35,9 +34,7 @@ func TestPrivacyMode(t *testing.T) {
 			b.api.Say(group, owner, "an answer", map[string]any{"reply_to_message": map[string]any{"message_id": 9, "from": map[string]any{"id": telegramtest.BotID, "is_bot": true}}})
 			b.api.Say(group, owner, "/help@sample_bot", nil)
 			want := []string{"@sample_bot a mention", "an answer", "/help@sample_bot"}
-			if diff := cmp.Diff(want, texts(host.AwaitAccepted(t, 3))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", want, texts(host.AwaitAccepted(t, 3)))
 			if got := strings.Contains(b.log.String(), "privacy mode is on"); got != c.warns {
 				t.Errorf("warned: %v", got)
 			}

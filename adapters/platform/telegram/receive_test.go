@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func texts(in []platform.Inbound) []string {
@@ -43,9 +43,7 @@ func TestIO3IDsFallAndJump(t *testing.T) {
 		})
 		host.AwaitAccepted(t, i+1)
 	}
-	if diff := cmp.Diff(want, texts(host.Accepted())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, texts(host.Accepted()))
 }
 
 func TestIO3IDsMayFallAfterAQuietPoll(t *testing.T) {
@@ -93,9 +91,7 @@ func TestIO3AFullBatchWithHoles(t *testing.T) {
 	for i := range queued {
 		want = append(want, fmt.Sprint(i))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got)
 }
 
 func TestABadUpdateStopsNobody(t *testing.T) {
@@ -106,9 +102,7 @@ func TestABadUpdateStopsNobody(t *testing.T) {
 	b.api.InjectRaw(1001, "message", []byte(`{"update_id":1001,"message":{"message_id":"not a number","text":"secret words"}}`))
 	b.api.Say(private, owner, "after", nil)
 	b.receive(t, host)
-	if diff := cmp.Diff([]string{"before", "after"}, texts(host.AwaitAccepted(t, 2))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"before", "after"}, texts(host.AwaitAccepted(t, 2)))
 	b.api.Await(t, "all to be confirmed", func() bool { return b.api.Pending() == 0 })
 	if !strings.Contains(b.log.String(), "update_id=1001") || strings.Contains(b.log.String(), "secret words") {
 		t.Errorf("log: %s", b.log)
@@ -169,9 +163,7 @@ func TestWaitsOutWhatCanBeWaitedOut(t *testing.T) {
 			host.AwaitAccepted(t, 1)
 			host.AwaitUp(t)
 			want := []platformtest.State{{Up: false, Note: c.note}, {Up: true}}
-			if diff := cmp.Diff(want, host.States()); diff != "" {
-				t.Errorf("states (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "states", want, host.States())
 		})
 	}
 }
@@ -238,16 +230,12 @@ func TestAChatThatTakesNothingHoldsNobodyUp(t *testing.T) {
 	for i := range 3 {
 		b.api.Say(other, other, fmt.Sprint("free ", i), nil)
 	}
-	if diff := cmp.Diff([]string{"free 0", "free 1", "free 2"}, texts(host.AwaitAccepted(t, 3))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"free 0", "free 1", "free 2"}, texts(host.AwaitAccepted(t, 3)))
 	mu.Lock()
 	broken = false
 	mu.Unlock()
 	b.api.Say(private, owner, "stuck 3", nil)
-	if diff := cmp.Diff([]string{"stuck 1", "stuck 2", "stuck 3"}, texts(host.AwaitAccepted(t, 6))[3:]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"stuck 1", "stuck 2", "stuck 3"}, texts(host.AwaitAccepted(t, 6))[3:])
 }
 
 // TestAChatWithAFullBatchHoldsNobodyUp has a chat that the host refuses fill more than a whole batch of updates. What
@@ -272,9 +260,7 @@ func TestAChatWithAFullBatchHoldsNobodyUp(t *testing.T) {
 	}
 	b.api.Say(other, other, "free", nil)
 	b.receive(t, host)
-	if diff := cmp.Diff([]string{"free"}, texts(host.AwaitAccepted(t, 1))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"free"}, texts(host.AwaitAccepted(t, 1)))
 	b.api.Press(other, other, 1, "a button of old", nil)
 	b.api.AwaitCalls(t, "answerCallbackQuery", 1)
 	host.Refuse(nil)

@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func richBench(t *testing.T) *bench {
@@ -90,9 +89,7 @@ func TestRichOnTheWire(t *testing.T) {
 			for name := range calls[0].Params {
 				got[name] = calls[0].Params.Text(name)
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("parameters (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "parameters", c.want, got)
 		})
 	}
 }
@@ -171,13 +168,9 @@ func TestRichEdits(t *testing.T) {
 			}
 			part := b.bot.Plan(platform.Outbound{To: to, Text: "**b**"})[0]
 			for range 2 { // the second is unchanged, which is not an error
-				if err := b.bot.Edit(t.Context(), to, id, part); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, b.bot.Edit(t.Context(), to, id, part))
 			}
-			if diff := cmp.Diff(c.want, b.texts()[1:]); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", c.want, b.texts()[1:])
 			sent := b.api.Sent(private)
 			if len(sent) != 1 || sent[0].Text != "b" || sent[0].Rich != c.rich {
 				t.Errorf("shown %+v", sent)
@@ -200,9 +193,7 @@ func TestPI7RichMessages(t *testing.T) {
 	to := target(private, 0)
 	for _, w := range words {
 		id := planned(t, b, platform.Outbound{To: to, Text: w})[0]
-		if err := b.bot.Edit(t.Context(), to, id, b.bot.Plan(platform.Outbound{To: to, Text: w + " **edited**"})[0]); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, b.bot.Edit(t.Context(), to, id, b.bot.Plan(platform.Outbound{To: to, Text: w + " **edited**"})[0]))
 	}
 	calls := b.api.Calls("")
 	if len(calls) != 2*len(words) {

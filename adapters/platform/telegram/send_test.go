@@ -15,12 +15,12 @@ import (
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestSendOnTheWire(t *testing.T) {
@@ -55,9 +55,7 @@ func TestSendOnTheWire(t *testing.T) {
 				got[name] = params.Text(name)
 			}
 			c.want["link_preview_options"] = `{"is_disabled":true}`
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("parameters (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "parameters", c.want, got)
 		})
 	}
 }
@@ -103,9 +101,7 @@ func TestSendRefusals(t *testing.T) {
 func TestTheTokenIsNeverTold(t *testing.T) {
 	b := newBench(t, nil)
 	file := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte("x"), 0o600))
 	parts := map[string]platform.Part{"sendMessage": {Text: "x"}, "sendDocument": {Attachment: &platform.Attachment{Path: file}}}
 	faults := []telegramtest.Fault{
 		{Kind: faketest.ResetBefore},
@@ -143,9 +139,7 @@ func freeAddress(t *testing.T) string {
 	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer l.Close() //nolint:errcheck // it took no connection
 	return l.Addr().String()
 }
@@ -166,9 +160,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 func TestAttachments(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.txt")
-	if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, []byte("content"), 0o600))
 	b := newBench(t, nil)
 	to := target(forum, 5)
 	out := platform.Outbound{To: to, Text: "see", ReplyTo: "3", Attachments: []platform.Attachment{
@@ -187,9 +179,7 @@ func TestAttachments(t *testing.T) {
 		methods = append(methods, c.Method)
 	}
 	want := []string{"sendMessage", "sendDocument", "sendDocument", "sendPhoto", "sendMessage", "sendVoice"}
-	if diff := cmp.Diff(want, methods); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "calls", want, methods)
 	doc := b.api.Calls("sendDocument")
 	if p := doc[1].Params; p.Text("document") != "content" || p.Text("file_name") != "report.txt" || p.Text("caption") != "the report" || p.Text("message_thread_id") != "5" {
 		t.Errorf("document %v", p)
@@ -230,9 +220,7 @@ func TestAttachmentTroubles(t *testing.T) {
 			}
 			got := *e
 			got.Err = nil
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", c.want, got)
 		})
 	}
 }
@@ -241,9 +229,7 @@ func TestEditAndTypingOnTheWire(t *testing.T) {
 	b := newBench(t, nil)
 	to := target(forum, 5)
 	id, err := b.bot.Send(t.Context(), to, platform.Part{Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "y", Markup: "<b>y</b>"}); err != nil {
 		t.Error(err)
 	}
@@ -288,9 +274,7 @@ func BenchmarkSend(b *testing.B) {
 	defer server.Close()
 	b.Run("json", func(b *testing.B) {
 		p, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BotOptions: platform.BotOptions{BaseURL: server.URL, Access: platform.AccessOpen}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		stdtest.Must(b, err)
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := p.Send(b.Context(), target(private, 0), platform.Part{Text: "a usual answer", Markup: "a <b>usual</b> answer"}); err != nil {
@@ -300,9 +284,7 @@ func BenchmarkSend(b *testing.B) {
 	})
 	b.Run("library", func(b *testing.B) {
 		lib, err := bot.New("1:x", bot.WithSkipGetMe(), bot.WithServerURL(server.URL))
-		if err != nil {
-			b.Fatal(err)
-		}
+		stdtest.Must(b, err)
 		off := true
 		b.ReportAllocs()
 		for b.Loop() {

@@ -12,31 +12,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // picture writes a picture of w by h pixels.
 func picture(t *testing.T, w, h int) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, png.Encode(&out, image.NewGray(image.Rect(0, 0, w, h))))
 	return written(t, "picture.png", out.Bytes())
 }
 
 func written(t *testing.T, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -73,9 +68,7 @@ func TestPicturesThatAreNone(t *testing.T) {
 					t.Errorf("%s %v", call.Method, p.Text("caption"))
 				}
 			}
-			if diff := cmp.Diff(c.methods, methods); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "calls", c.methods, methods)
 		})
 	}
 }
@@ -100,9 +93,7 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 	}
 	t.Run("known before", func(t *testing.T) {
 		big := written(t, "big.bin", nil)
-		if err := os.Truncate(big, 50<<20+1); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Truncate(big, 50<<20+1))
 		b := newBench(t, func(o *telegram.Options) { o.BaseURL, o.HTTPClient = "", &http.Client{Transport: tooLarge{}} })
 		_, err := b.bot.Send(t.Context(), target(private, 0), platform.Part{Attachment: &platform.Attachment{Path: big, Kind: "video"}})
 		if e, ok := errors.AsType[*platform.Error](err); !ok || e.Reason != platform.SendRefused || e.Retryable {
@@ -127,9 +118,7 @@ func TestMarkupThatMakesATextTooLong(t *testing.T) {
 	b := newBench(t, nil)
 	long := strings.Repeat("<b></b>", 5000)
 	id, err := b.bot.Send(t.Context(), target(private, 0), platform.Part{Text: "y", Markup: long + "y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := b.bot.Edit(t.Context(), target(private, 0), id.ID, platform.Part{Text: "x", Markup: long + "x"}); err != nil {
 		t.Error(err)
 	}
@@ -143,9 +132,7 @@ func TestAnEditOfTheFormAlone(t *testing.T) {
 	b := newBench(t, nil)
 	to := target(private, 0)
 	id, err := b.bot.Send(t.Context(), to, platform.Part{Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for range 2 { // repeating it changes nothing, and is not an error
 		if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "x", Markup: "<b>x</b>"}); err != nil {
 			t.Error(err)

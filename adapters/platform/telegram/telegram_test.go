@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -56,9 +57,7 @@ func newBench(t *testing.T, set func(*telegram.Options)) *bench {
 		set(&o)
 	}
 	bot, err := telegram.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b.bot = bot
 	t.Cleanup(func() { b.clean(t, b.log.String()) })
 	return b

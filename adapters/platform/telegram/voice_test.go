@@ -12,14 +12,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func voiceFile(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "speech-0123.opus")
-	if err := os.WriteFile(file, speechtest.Voice(175), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, speechtest.Voice(175), 0o600))
 	return file
 }
 

@@ -14,13 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const hookSecret = "a-secret_of-32-characters-000000"
@@ -30,9 +29,7 @@ func hooked(t *testing.T, secret string) (b *bench, host *platformtest.Host, roo
 	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b = newBench(t, func(o *telegram.Options) {
 		o.StateDir = t.TempDir()
 		o.Webhook = &telegram.Webhook{URL: "https://bot.example/hook/telegram", Secret: func() string { return secret }, Listener: l}
@@ -65,9 +62,7 @@ func (r request) send(t *testing.T, root string) int {
 		r.reader = strings.NewReader(r.body)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), r.method, root+r.path, r.reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Content-Type", r.kind)
 	for _, s := range r.secret {
 		req.Header.Add(telegramtest.SecretHeader, s)
@@ -88,15 +83,11 @@ func exchange(t *testing.T, req *http.Request) *http.Response {
 	t.Helper()
 	var d net.Dialer
 	conn, err := d.DialContext(t.Context(), "tcp", req.URL.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
 	go func() { _ = req.Write(conn) }()    // what the server does not read may fail to be written
 	resp, err := http.ReadResponse(bufio.NewReader(conn), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return resp
 }
 
@@ -191,9 +182,7 @@ func TestWebhookIsSet(t *testing.T) {
 	t.Run("after trouble", func(t *testing.T) {
 		var lc net.ListenConfig
 		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
 		b.api.Fail(telegramtest.Fault{Method: "getMe", Kind: faketest.ResetBefore, N: 2})
 		b.api.Fail(telegramtest.Fault{Method: "setWebhook", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: bad webhook", N: 2})
@@ -204,16 +193,12 @@ func TestWebhookIsSet(t *testing.T) {
 		for _, s := range host.States() {
 			notes = append(notes, s.Note)
 		}
-		if diff := cmp.Diff([]string{"the server cannot be reached", "the server refuses the webhook: Bad Request: bad webhook", ""}, notes); diff != "" {
-			t.Errorf("states (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "states", []string{"the server cannot be reached", "the server refuses the webhook: Bad Request: bad webhook", ""}, notes)
 	})
 	t.Run("token refused", func(t *testing.T) {
 		var lc net.ListenConfig
 		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
 		b.api.Fail(telegramtest.Fault{Method: "setWebhook", Kind: faketest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"})
 		if err := b.bot.Receive(t.Context(), platformtest.NewHost()); !errors.Is(err, telegram.ErrToken) {
@@ -241,17 +226,13 @@ func TestWebhookWhileAChatTakesNothing(t *testing.T) {
 		t.Fatalf("%d are taken", n)
 	}
 	host.Refuse(nil)
-	if diff := cmp.Diff([]string{"one", "two"}, texts(host.AwaitAccepted(t, 2))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", []string{"one", "two"}, texts(host.AwaitAccepted(t, 2)))
 }
 
 func TestWebhookOptions(t *testing.T) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer l.Close() //nolint:errcheck // it took no connection
 	for _, c := range []struct {
 		name string
@@ -286,9 +267,7 @@ func FuzzWebhookBody(f *testing.F) {
 		},
 		Token: api.Token, Groups: platform.GroupsAll, Webhook: &telegram.Webhook{URL: "https://bot.example/", Listener: pipe},
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	stdtest.Must(f, err)
 	host := platformtest.NewHost()
 	done := make(chan error, 1)
 	go func() { done <- bot.Receive(f.Context(), host) }()

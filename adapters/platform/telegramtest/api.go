@@ -83,6 +83,7 @@ type API struct {
 	faketest.Faults
 	polling faketest.Changes // polls that begin to wait
 	server  *httptest.Server
+	pipe    *faketest.Pipe // where there is no socket
 	quit    chan struct{}
 
 	mu      faketest.Guard
@@ -98,8 +99,7 @@ type API struct {
 	poller  chan struct{} // closed when another poll starts
 	waiting int
 	webhook string
-	secret  string // of the webhook
-	away    bool
+	secret  string   // of the webhook
 	limits  *limiter // nil if there are no limits
 	calls   []*Call
 	files   map[string]*botFile
@@ -402,26 +402,22 @@ func (a *API) isAllowed(kind string) bool {
 }
 
 // Client calls the fake without a socket.
-func (a *API) Client() *http.Client { return faketest.ClientOf(a) }
+func (a *API) Client() *http.Client { return a.pipe.Client() }
 
 // Away makes the fake unreachable for its Client, or reachable again.
 func (a *API) Away(on bool) {
-	a.mu.Lock()
-	a.away = on
+	a.pipe.Away(on)
 	if on {
-		a.stopPoller()
+		a.mu.Do(a.stopPoller)
 	}
-	a.mu.Unlock()
 	a.Signal()
 }
-
-// Gone implements [faketest.Unconnected].
-func (a *API) Gone() bool { return faketest.Get(&a.mu, func() bool { return a.away }) }
 
 // NewAPIInProcess is a fake without a socket, which works where time is simulated. Only [API.Client] reaches it.
 func NewAPIInProcess(tb testing.TB) *API {
 	tb.Helper()
 	a := newBotAPI()
+	a.pipe = faketest.Serve(tb, a)
 	tb.Cleanup(func() { close(a.quit) })
 	return a
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestParseHTML(t *testing.T) {
@@ -42,9 +41,7 @@ func TestParseHTML(t *testing.T) {
 func post(ctx context.Context, t *testing.T, root, method, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, root+"/"+method, bytes.NewBufferString(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -52,9 +49,7 @@ func post(ctx context.Context, t *testing.T, root, method, body string) (int, ma
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	var out map[string]any
-	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.NewDecoder(resp.Body).Decode(&out))
 	return resp.StatusCode, out
 }
 
@@ -149,7 +144,5 @@ func TestAPIHandsOutWhatWasAskedFor(t *testing.T) {
 	}
 	api.Redeliver(1001)
 	got = append(got, ids(`{"limit":9,"allowed_updates":["message"]}`), ids(`{"limit":9,"offset":1003,"allowed_updates":["message"]}`))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -129,9 +130,7 @@ func TestRegenerateAndEdit(t *testing.T) {
 	if in.TurnID != "u1" || in.IngressID == "u1" || in.Text != "new words" || !strings.Contains(body, "You said: new words") {
 		t.Errorf("edit: got turn %q ingress %q text %q", in.TurnID, in.IngressID, in.Text)
 	}
-	if diff := cmp.Diff([]string{"a1", ""}, s.live.Rewound); diff != "" {
-		t.Errorf("rewinds (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "rewinds", []string{"a1", ""}, s.live.Rewound)
 	view := readAll(t, s.do(t, "GET", "/api/chat/c1", ""))
 	if strings.Contains(view, "u2") || !strings.Contains(view, "new words") {
 		t.Errorf("history after the edit: %s", view)
@@ -319,20 +318,13 @@ func TestHistoryViewStopInfo(t *testing.T) {
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u3", "three"), "Prefer", "respond-async"))
 
 	var list []uimessage.Message
-	err := json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))), &list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"u1", "a1", "u2", "u3"}, idsOf(list)); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))), &list))
+	stdtest.Diff(t, "history", []string{"u1", "a1", "u2", "u3"}, idsOf(list))
 	var view struct {
 		Messages, Waiting []uimessage.Message
 		Running           bool
 	}
-	if err := json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1/view", ""))), &view); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1/view", ""))), &view))
 	if diff := cmp.Diff([]string{"u1", "a1", "u2", "a2"}, idsOf(view.Messages)); diff != "" || !view.Running || len(view.Waiting) != 1 {
 		t.Errorf("view %v (-want +got):\n%s", view, diff)
 	}
@@ -341,9 +333,7 @@ func TestHistoryViewStopInfo(t *testing.T) {
 			t.Errorf("stop: got %d", got.StatusCode)
 		}
 	}
-	if diff := cmp.Diff([]bool{false, true}, s.live.Stops); diff != "" {
-		t.Errorf("stops (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "stops", []bool{false, true}, s.live.Stops)
 	if got := readAll(t, s.do(t, "GET", "/api/info", "")); !strings.Contains(got, `"demo":true`) || !strings.Contains(got, "show streaming") {
 		t.Errorf("info: %s", got)
 	}

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func withCommands(o *Options) {
@@ -26,9 +25,7 @@ func TestCommandIsAnsweredByTheHost(t *testing.T) {
 	in := s.live.Next(t)
 	want := platform.Inbound{Kind: platform.KindCommand, Command: platform.Command{Name: "status", Args: "now"}, IngressID: "u1", Text: "/status"}
 	got := platform.Inbound{Kind: in.Kind, Command: in.Command, IngressID: in.IngressID, Text: in.Text}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("inbound (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "inbound", want, got)
 	if res := s.do(t, "GET", "/api/chat/c1", ""); res.StatusCode != 404 {
 		t.Errorf("the history answers %d, want that there is none", res.StatusCode)
 	}
@@ -106,9 +103,7 @@ func TestCommandsAreListed(t *testing.T) {
 	s := newServer(t, withCommands)
 	for language, want := range map[string]string{"en": "how things are", "zh-CN,zh": "状态"} {
 		var info struct{ Commands []hint }
-		if err := json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/info", "", "Accept-Language", language))), &info); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal([]byte(readAll(t, s.do(t, "GET", "/api/info", "", "Accept-Language", language))), &info))
 		if len(info.Commands) != 2 || info.Commands[0] != (hint{"status", want}) {
 			t.Errorf("%s: %+v", language, info.Commands)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const viewerToken = "canary-viewer-51c0"
@@ -184,9 +185,7 @@ func TestCloseEndsTheConsole(t *testing.T) {
 		entered <- true
 		<-r.Context().Done()
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	go func() {
 		<-entered
 		p.Close()

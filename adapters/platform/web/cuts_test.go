@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -42,9 +41,7 @@ func TestMissed(t *testing.T) {
 			for _, m := range missed(tt.view, []cut{tt.cut}, now) {
 				got = append(got, m.ID)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("messages (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "messages", tt.want, got)
 		})
 	}
 }

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -71,9 +70,7 @@ func answered(t *testing.T, change func(map[string]any), calls ...string) string
 			map[string]any{"id": "a1", "role": "assistant", "parts": parts},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(b)
 }
 
@@ -101,9 +98,7 @@ func TestDecisionContinuesTheMessage(t *testing.T) {
 		`data: [DONE]`,
 	)
 	want := []platformtest.Decided{{By: platform.Person{ID: "owner"}, Say: []messages.Decision{{ApprovalID: "ap-c1", Approved: true}}}}
-	if diff := cmp.Diff(want, s.live.Decisions); diff != "" {
-		t.Errorf("decided (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "decided", want, s.live.Decisions)
 	if s.live.Unread() != 0 {
 		t.Error("a decision became a turn")
 	}
@@ -247,9 +242,7 @@ func TestPageDecides(t *testing.T) {
 		got = append(got, d.Say...)
 	}
 	want := []messages.Decision{{ApprovalID: "ap-c1", Approved: true}, {ApprovalID: "ap-c2"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("decided (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "decided", want, got)
 	if faults := b.Faults(); len(faults) > 0 {
 		t.Errorf("the page reported %v", faults)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -47,9 +48,7 @@ func TestExecute(t *testing.T) {
 		ToolCalls        []map[string]any
 		AssistantMessage map[string]any
 	}
-	if err := json.Unmarshal([]byte(readAll(t, res)), &got); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(readAll(t, res)), &got))
 	wantCalls := []map[string]any{{"tool": "time_now", "input": map[string]any{"zone": "UTC"}, "output": "12:00"}}
 	if diff := cmp.Diff(wantCalls, got.ToolCalls); diff != "" || !got.Success || got.Output != "noon for ann" || got.AssistantMessage["id"] != "a-m1" {
 		t.Errorf("got %+v; calls (-want +got):\n%s", got, diff)
@@ -161,9 +160,7 @@ func TestExecuteClientGone(t *testing.T) {
 	s := apiServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "POST", s.URL+executePath, strings.NewReader(`{"instructions":"go","messageId":"m1"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer api-token")
 	gone := make(chan error, 1)

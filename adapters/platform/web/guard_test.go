@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const testToken = "canary-token-51c0"
@@ -246,9 +247,7 @@ func TestHeadersAndPage(t *testing.T) {
 	}
 	total := 0
 	list, err := os.ReadDir("static")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, e := range list {
 		name := e.Name()
 		res := s.do(t, "GET", "/static/"+name, "")

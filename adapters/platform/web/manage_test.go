@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // managed holds chats that people delete and rename.
@@ -145,17 +146,13 @@ func TestForgetMayTakeLong(t *testing.T) {
 			<-time.After(time.Minute) // simulated
 			return nil
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		pipe := faketest.NewPipe(t)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- p.Serve(ctx, pipe) }()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://localhost/api/chat/c1", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if got := send(t, pipe.Client(), req).StatusCode; got != http.StatusNoContent {
 			t.Errorf("got %d, want 204", got)
 		}

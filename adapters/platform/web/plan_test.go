@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -162,16 +163,12 @@ func TestWordsOf(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := uimessage.Decode([]byte(`{"id":"1","role":"user","parts":` + tt.parts + `}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			got, refusal := request.WordsOf("c", m)
 			if refusal != nil && refusal.Code != tt.code || refusal == nil && tt.code != "" {
 				t.Fatalf("got refusal %+v, want %q", refusal, tt.code)
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(request.Words{})); diff != "" {
-				t.Errorf("words (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "words", tt.want, got, cmp.AllowUnexported(request.Words{}))
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -34,13 +35,9 @@ func headersOnly(t *testing.T, s *server, line string, headers ...string) int {
 	t.Helper()
 	addr := strings.TrimPrefix(s.URL, "http://")
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = conn.Close() }() // the test is over
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 	head := line + " HTTP/1.1\r\nHost: " + addr + "\r\nContent-Type: application/json\r\n"
 	if strings.HasPrefix(line, "POST") {
 		head += "Content-Length: 1000\r\n"
@@ -52,9 +49,7 @@ func headersOnly(t *testing.T, s *server, line string, headers ...string) int {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_ = res.Body.Close()
 	return res.StatusCode
 }
@@ -223,13 +218,9 @@ func TestIO11Web(t *testing.T) {
 	for round := range 20 {
 		for chat := range said {
 			view, err := s.live.History(t.Context(), messages.ChatKey("web-chat-"+chat))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			raw, err := json.Marshal(view.Messages[len(view.Messages)-1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			res := s.do(t, http.MethodPost, "/api/chat", fmt.Sprintf(`{"id":%q,"messages":[%s]}`, other[chat], raw), "Prefer", "respond-async")
 			if res.StatusCode >= 500 {
 				t.Errorf("round %d: %d", round, res.StatusCode)
@@ -250,9 +241,7 @@ func TestIO12Web(t *testing.T) {
 		body, err := json.Marshal(map[string]any{"id": chat, "message": map[string]any{"role": "user", "parts": []any{
 			map[string]any{"type": "file", "mediaType": "image/png", "url": url, "filename": name},
 		}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return s.do(t, http.MethodPost, "/api/chat", string(body), "Prefer", "respond-async").StatusCode
 	}
 	cases := 0
@@ -309,16 +298,12 @@ func TestIO12Web(t *testing.T) {
 func TestIO14Web(t *testing.T) {
 	now, token := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), testToken
 	p, err := New(Options{Live: platformtest.NewLive(), Token: func() string { return token }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	g := p.guard
 	g.now = func() time.Time { return now }
 	ask := func(header, value string) int {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/api/info", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		r.RemoteAddr = "192.0.2.7:1000"
 		r.Header.Set(header, value)
 		if _, refusal := g.check(r); refusal != nil {
@@ -397,9 +382,7 @@ func TestAP5Web(t *testing.T) {
 		c.headers = append(slices.Clone(c.headers), "Prefer", "respond-async")
 		s.do(t, http.MethodPost, c.path, c.body, c.headers...).close()
 		view, err := s.live.History(t.Context(), decideKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		i := slices.IndexFunc(view.Messages, func(m uimessage.Message) bool { return m.ID == "a1" })
 		if tool, ok := view.Messages[i].Parts[2].(uimessage.Tool); !ok || tool.State != uimessage.ToolApprovalRequested {
 			t.Fatalf("%s: the request is %+v now", c.name, view.Messages[i].Parts[2])

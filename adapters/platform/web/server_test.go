@@ -19,6 +19,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
@@ -44,9 +45,7 @@ func receive(t *testing.T, change func(*Options)) (addr string, live *platformte
 		change(&opts)
 	}
 	p, err := New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	returned := make(chan struct{})
@@ -71,9 +70,7 @@ func receive(t *testing.T, change func(*Options)) (addr string, live *platformte
 func fetch(t *testing.T, method, url, body string) *reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	return send(t, http.DefaultClient, req)
 }
@@ -81,22 +78,16 @@ func fetch(t *testing.T, method, url, body string) *reply {
 func dial(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.SetDeadline(time.Now().Add(20*time.Second)))
 	return c
 }
 
 func TestTakenPortSaysSo(t *testing.T) {
 	addr, _, _, _ := receive(t, nil)
 	p, err := New(Options{Live: platformtest.NewLive(), Open: true, Listen: addr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	err = p.Receive(t.Context(), platformtest.NewLive())
 	if !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), addr) {
 		t.Errorf("got %v, want a taken port", err)
@@ -129,9 +120,7 @@ func TestWE6Limits(t *testing.T) {
 	post := func(size int64) (status int, left int64) {
 		body := &blanks{left: size}
 		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+addr+"/api/chat", body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Authorization", "Bearer "+testToken)
 		status = send(t, http.DefaultClient, req).StatusCode
@@ -151,9 +140,7 @@ func TestWE6Limits(t *testing.T) {
 	}
 	for size, want := range map[int]int{15 << 10: 200, 17 << 10: 431} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+addr+"/livez", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		req.Header.Set("X-Fill", strings.Repeat("x", size))
 		if got := send(t, http.DefaultClient, req).StatusCode; got != want {
 			t.Errorf("header of %d bytes: got %d, want %d", size, got, want)
@@ -260,9 +247,7 @@ func TestOV3SlowReaderIsDropped(t *testing.T) {
 func metricValue(t *testing.T, reg *prometheus.Registry, name string) float64 {
 	t.Helper()
 	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetGauge().GetValue() + f.GetMetric()[0].GetCounter().GetValue()

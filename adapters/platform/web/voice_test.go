@@ -10,14 +10,13 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A page gets the voice messages of its chat, only as audio, and in ranges if it asks for them.
 func TestVoiceMessages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "speech.opus")
-	if err := os.WriteFile(file, []byte("0123456789"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte("0123456789"), 0o600))
 	asked := ""
 	p, err := New(Options{Live: platformtest.NewLive(), Open: true, Voice: func(key messages.ChatKey, name string) (*os.File, error) {
 		asked = string(key) + " " + name
@@ -26,9 +25,7 @@ func TestVoiceMessages(t *testing.T) {
 		}
 		return os.Open(file)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	get := func(path, ranged string) *httptest.ResponseRecorder {
 		t.Helper()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:3000"+path, http.NoBody)
@@ -57,9 +54,7 @@ func TestVoiceMessages(t *testing.T) {
 		}
 	}
 	without, err := New(Options{Live: platformtest.NewLive(), Open: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	w := httptest.NewRecorder()
 	without.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:3000/api/chat/c/voice/speech-1.opus", http.NoBody))
 	if w.Code != http.StatusNotFound {

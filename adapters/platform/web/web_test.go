@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // server is a platform on a real loopback socket.
@@ -29,9 +30,7 @@ func newServer(t *testing.T, change func(*Options)) *server {
 		change(&opts)
 	}
 	p, err := New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	s := &server{Server: httptest.NewServer(p.Handler()), p: p, live: live}
 	t.Cleanup(func() { p.Close(); s.CloseClientConnections(); s.Close() })
 	return s
@@ -51,9 +50,7 @@ func (r *reply) close() { _ = r.body.Close() }
 func (s *server) do(t *testing.T, method, path, body string, headers ...string) *reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	} else {
@@ -72,9 +69,7 @@ func (s *server) do(t *testing.T, method, path, body string, headers ...string) 
 func send(t *testing.T, client *http.Client, req *http.Request) *reply {
 	t.Helper()
 	res, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return &reply{StatusCode: res.StatusCode, Header: res.Header, Cookies: res.Cookies(), body: res.Body}
 }
@@ -178,9 +173,7 @@ func wantStatus(t *testing.T, res *reply, status int, code string) {
 
 func TestPlatformDescribesItself(t *testing.T) {
 	p, err := New(Options{Live: platformtest.NewLive(), Open: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if p.Name() != "web" || p.Capabilities().Outbox || p.Capabilities().ToolEgress {
 		t.Errorf("got %s %+v, want web without outbox, direct egress", p.Name(), p.Capabilities())
 	}

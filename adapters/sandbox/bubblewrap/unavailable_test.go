@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestSB8BrokenBwrapRunsNothing(t *testing.T) {
@@ -27,9 +28,7 @@ func TestSB8BrokenBwrapRunsNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "bwrap")
 			if tt.script != "" {
-				if err := os.WriteFile(path, []byte(tt.script), 0o700); err != nil { //nolint:gosec // it has to run
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.WriteFile(path, []byte(tt.script), 0o700)) //nolint:gosec // it has to run
 			}
 			err := bubblewrap.New(bubblewrap.Options{Path: path}).Check(t.Context())
 			if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), tt.want) {

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/off"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMain(m *testing.M) {
@@ -30,13 +31,9 @@ func run(t *testing.T, spec sandbox.Spec, text string) (string, sandbox.Exit) {
 	var out strings.Builder
 	spec.Argv, spec.Stdout = []string{"sh", "-c", text}, &out
 	p, err := off.New().Start(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	exit, err := p.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out.String(), exit
 }
 
@@ -64,14 +61,10 @@ func TestLimitsAndEnvironmentHold(t *testing.T) {
 func TestPinnedFilesAreLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "run.sh")
-	if err := os.WriteFile(script, []byte("echo good"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(script, []byte("echo good"), 0o600))
 	spec := sandbox.Spec{Argv: []string{"sh", script}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}, Pinned: []sandbox.Pin{{Path: script, Data: []byte("echo good")}}}
 	p, err := off.New().Start(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if exit, err := p.Wait(); err != nil || exit.Code != 0 {
 		t.Errorf("unchanged: %+v, %v", exit, err)
 	}
@@ -87,24 +80,18 @@ func TestAnotherProgramOfTheSameNumberIsNotKilled(t *testing.T) {
 	for range 20 { // others may take the number
 		var out strings.Builder
 		p, err := off.New().Start(t.Context(), sandbox.Spec{Argv: []string{"sh", "-c", "echo $$"}, Dir: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if exit, err := p.Wait(); err != nil || exit.Code != 0 {
 			t.Fatal(exit, err)
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(out.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if err := os.WriteFile(last, []byte(strconv.Itoa(pid-1)), 0); err != nil {
 			t.Skip("the next number cannot be chosen here: ", err)
 		}
 		other := exec.CommandContext(t.Context(), "sleep", "100")
 		other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		if err := other.Start(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, other.Start())
 		p.Kill()
 		killed := other.Process.Signal(syscall.SIGTERM) != nil
 		err = other.Wait()

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // attackName is the first argument of a test binary that attacks its host.
@@ -113,13 +114,11 @@ func Processes(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	victim := exec.CommandContext(t.Context(), "sleep", "1000")
 	victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	noError(t, victim.Start())
+	stdtest.Must(t, victim.Start())
 	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
 	w := newWorld(t)
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, network := range []bool{false, true} {
 		spec := w.shell("")
 		spec.Argv = []string{executable, attackName, strconv.Itoa(victim.Process.Pid)}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // hostMarker turns a test binary into a host that is about to crash.
@@ -48,9 +49,7 @@ func Ends(t *testing.T, s sandbox.Sandbox) {
 		case 2:
 			spec.Limits.Wall = 300 * time.Millisecond
 			p, err := s.Start(ctx, spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			mustEnd(t, p, sandbox.LimitWall)
 		case 3:
 			spec.Argv[2] = strings.Replace(spec.Argv[2], "echo ready; sleep", "echo ready; exit 0; sleep", 1)
@@ -78,25 +77,21 @@ func mustEnd(t *testing.T, p sandbox.Process, limit string) {
 func crash(t *testing.T, marker string) {
 	t.Helper()
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), executable) //nolint:gosec // this program
 	cmd.Env = append(os.Environ(), hostMarker+"="+marker)
 	cmd.Dir = Outside(t)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	noError(t, cmd.Start())
+	stdtest.Must(t, err)
+	stdtest.Must(t, cmd.Start())
 	if _, err := out.Read(make([]byte, 16)); err != nil {
 		t.Fatalf("the host that was to crash ended: %v", err)
 	}
 	if len(withMarker(t, "10000."+marker)) == 0 {
 		t.Fatal("nothing runs in the host that was to crash")
 	}
-	noError(t, cmd.Process.Kill())
+	stdtest.Must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 	faketest.Poll(t, "everything is gone after the host's death", func() bool { return len(withMarker(t, marker)) == 0 })
 }

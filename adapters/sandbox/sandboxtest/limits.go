@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Bounded reports what is limited for a program as a whole.
@@ -144,9 +145,7 @@ func wakes(n int) []time.Duration {
 func beats(t *testing.T, n int) []time.Duration {
 	t.Helper()
 	f, err := os.Create(filepath.Join(Outside(t), "beat")) //nolint:gosec // a test's
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	out := make([]time.Duration, 0, n)
 	for i := range n {
@@ -154,7 +153,7 @@ func beats(t *testing.T, n int) []time.Duration {
 		if _, err := f.WriteString(strconv.Itoa(i)); err != nil {
 			t.Fatal(err)
 		}
-		noError(t, unix.Fdatasync(int(f.Fd())))
+		stdtest.Must(t, unix.Fdatasync(int(f.Fd())))
 		out = append(out, time.Since(start))
 	}
 	return out

@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/jail"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // nobody is a user without privileges.
@@ -66,21 +67,17 @@ func AsNobody(t *testing.T, s Checker) {
 	}
 	dir := Outside(t)
 	for dir := dir; dir != "/var/tmp"; dir = filepath.Dir(dir) {
-		noError(t, os.Chmod(dir, 0o755)) //nolint:gosec // another user needs access
+		stdtest.Must(t, os.Chmod(dir, 0o755)) //nolint:gosec // another user needs access
 	}
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	data, err := os.ReadFile(executable) //nolint:gosec // this program
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	copied := filepath.Join(dir, "copied.test")
-	noError(t, os.WriteFile(copied, data, 0o755)) //nolint:gosec // another user has to run it
+	stdtest.Must(t, os.WriteFile(copied, data, 0o755)) //nolint:gosec // another user has to run it
 	tmp := filepath.Join(dir, "tmp")
-	noError(t, os.Mkdir(tmp, 0o700))
-	noError(t, os.Chown(tmp, nobody, nobody))
+	stdtest.Must(t, os.Mkdir(tmp, 0o700))
+	stdtest.Must(t, os.Chown(tmp, nobody, nobody))
 	cmd := exec.CommandContext(t.Context(), copied, "-test.run", pattern, "-test.v", "-test.timeout", "10m") //nolint:gosec // this program
 	cmd.Dir = tmp
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + tmp, "TMPDIR=" + tmp, "SANDBOXTEST_DIR=" + tmp, "REQUIRE_ALL=" + os.Getenv("REQUIRE_ALL"), "SOAK=" + os.Getenv("SOAK")}
@@ -111,9 +108,7 @@ func Outside(t *testing.T) string {
 		base = own
 	}
 	dir, err := os.MkdirTemp(base, "sandboxtest-") //nolint:usetesting // that is in /tmp, of which programs have their own
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -133,7 +128,7 @@ func newWorld(t *testing.T) world {
 	t.Helper()
 	w := world{dir: Outside(t), env: []string{"PATH=/usr/bin:/bin"}}
 	w.work = filepath.Join(w.dir, "work")
-	noError(t, os.Mkdir(w.work, 0o700))
+	stdtest.Must(t, os.Mkdir(w.work, 0o700))
 	return w
 }
 
@@ -141,8 +136,8 @@ func newWorld(t *testing.T) world {
 func (w world) write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(w.dir, name)
-	noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	noError(t, os.WriteFile(path, []byte(text), 0o600))
+	stdtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -171,14 +166,6 @@ func run(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) result {
 	}
 	exit, failed := p.Wait()
 	return result{exit: exit, out: out.String(), err: words.String(), failed: failed}
-}
-
-// noError ends the test if there is an error.
-func noError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // must runs a program that must succeed, and returns its output.
@@ -215,9 +202,7 @@ func begun(t *testing.T, ctx context.Context, s sandbox.Sandbox, spec sandbox.Sp
 func withMarker(t *testing.T, marker string) []string {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out []string
 	for _, dir := range dirs {
 		data, err := os.ReadFile(filepath.Join(dir, "cmdline")) //nolint:gosec // a process

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Own tests a program's own folders inside of hidden ones, and a working folder that only contains visible ones.
@@ -41,7 +42,7 @@ func Own(t *testing.T, s sandbox.Sandbox) {
 			}
 		}
 	}
-	noError(t, os.Symlink(w.dir, filepath.Join(mine, "out")))
+	stdtest.Must(t, os.Symlink(w.dir, filepath.Join(mine, "out")))
 	for path, want := range map[string]string{
 		filepath.Join(mine, "out/work"): "own folder", "/proc": "own folder", filepath.Join(mine, "absent"): "no such file", filepath.Join(mine, "notes"): "is a file",
 	} {

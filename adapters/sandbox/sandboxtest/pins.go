@@ -20,6 +20,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The checked content and its replacement. Both print at once which one they are.
@@ -40,11 +41,11 @@ func newPinned(t *testing.T, w world, good, evil []byte) pinned {
 	p := pinned{dir: filepath.Join(w.work, "p"), aside: filepath.Join(w.work, "aside/run")}
 	p.path = filepath.Join(p.dir, "run")
 	for _, dir := range []string{p.dir, filepath.Dir(p.aside), filepath.Join(w.work, "away")} {
-		noError(t, errors.Join(os.RemoveAll(dir), os.RemoveAll(dir)))
+		stdtest.Must(t, errors.Join(os.RemoveAll(dir), os.RemoveAll(dir)))
 	}
 	for path, data := range map[string][]byte{p.path: good, p.aside: evil} {
-		noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		noError(t, os.WriteFile(path, data, 0o700)) //nolint:gosec // it is run
+		stdtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		stdtest.Must(t, os.WriteFile(path, data, 0o700)) //nolint:gosec // it is run
 	}
 	return p
 }
@@ -134,9 +135,7 @@ func ways(t *testing.T) []way {
 		)
 	}
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return append(out, script("executed by a thread", func(p pinned) []string { return []string{executable, threadName, p.path} }))
 }
 
@@ -179,9 +178,7 @@ func (a way) spec(t *testing.T, w world, p pinned) sandbox.Spec {
 	spec := w.shell("")
 	spec.Argv = a.argv(p)
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	spec.Readable = []string{executable}
 	spec.Pinned = []sandbox.Pin{{Path: p.path, Data: a.good}}
 	return spec

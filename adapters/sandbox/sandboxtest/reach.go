@@ -20,20 +20,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func try(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec, tries probe.Tries) probe.Report {
 	t.Helper()
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if spec.Argv, err = probe.Argv(executable, tries); err != nil {
 		t.Fatal(err)
 	}
 	spec.Readable = append(spec.Readable, executable)
 	var out probe.Report
-	noError(t, json.Unmarshal([]byte(must(t, s, spec)), &out))
+	stdtest.Must(t, json.Unmarshal([]byte(must(t, s, spec)), &out))
 	return out
 }
 
@@ -52,9 +51,7 @@ func Environment(t *testing.T, s sandbox.Sandbox) {
 	want := slices.Sorted(slices.Values(append(slices.Clone(w.env), "PWD="+w.work)))
 	got := try(t, s, w.shell(""), probe.Tries{})
 	slices.Sort(got.Env)
-	if diff := cmp.Diff(want, got.Env); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "environment", want, got.Env)
 	if len(got.Files) > 0 {
 		t.Errorf("open files of the host: %q", got.Files)
 	}
@@ -89,7 +86,7 @@ func Reach(t *testing.T, s sandbox.Sandbox) {
 	}
 	w.write(t, "work/part/fixed", "fixed")
 	for name, target := range map[string]string{"link": filepath.Join(w.dir, "home/.ssh/id_ed25519"), "folder": filepath.Join(w.dir, "home")} {
-		noError(t, os.Symlink(target, filepath.Join(w.work, name)))
+		stdtest.Must(t, os.Symlink(target, filepath.Join(w.work, name)))
 	}
 	spec := w.shell("")
 	spec.Readable = []string{filepath.Join(w.dir, "read"), filepath.Join(w.work, "part")}
@@ -118,9 +115,7 @@ func listeners(t *testing.T, dir string) ([][2]string, *atomic.Int64) {
 		{"tcp4", "127.0.0.1:0"}, {"tcp4", "0.0.0.0:0"}, {"unix", filepath.Join(dir, "socket")}, {"unix", "@" + filepath.Base(dir)}, {"unixpacket", "@p" + filepath.Base(dir)},
 	} {
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), at[0], at[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		t.Cleanup(func() { _ = l.Close() })
 		go func() {
 			for {
@@ -135,9 +130,7 @@ func listeners(t *testing.T, dir string) ([][2]string, *atomic.Int64) {
 		out = append(out, [2]string{at[0], l.Addr().String()})
 	}
 	udp, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = udp.Close() })
 	go func() {
 		for {
@@ -217,7 +210,7 @@ func Files(t *testing.T, s sandbox.Sandbox) {
 	}
 
 	link := filepath.Join(w.dir, "alias")
-	noError(t, os.Symlink(w.work, link))
+	stdtest.Must(t, os.Symlink(w.work, link))
 	spec = w.shell("pwd; cat .env; echo x > d/y; echo x > z")
 	spec.Dir, spec.Writable, spec.Readable = link, []string{link}, []string{filepath.Join(w.work, "d")}
 	spec.Hidden = []string{filepath.Join(w.work, ".env")}
@@ -234,7 +227,7 @@ func Files(t *testing.T, s sandbox.Sandbox) {
 func Refused(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
-	noError(t, os.Symlink(w.dir, filepath.Join(w.work, "out")))
+	stdtest.Must(t, os.Symlink(w.dir, filepath.Join(w.work, "out")))
 	w.write(t, "work/.ship/x", "")
 	tests := []struct {
 		name   string
@@ -277,9 +270,7 @@ func Streams(t *testing.T, s sandbox.Sandbox) {
 		t.Errorf("%d bytes and %q came, want 1 MiB and words", len(r.out), r.err)
 	}
 	blocked, feed, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = blocked.Close(); _ = feed.Close() })
 	spec = w.shell("echo done")
 	spec.Stdin = struct{ *os.File }{blocked} // a reader that never ends

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // steadyTries are ways to replace read-only paths: the file a/b/fixed, the folder a/b/only, and .tool and x/y/z,
@@ -116,7 +117,7 @@ func Replaced(t *testing.T, s sandbox.Sandbox) {
 			spec.Absent = []string{filepath.Join(w.work, "a/b/absent")}
 			spec.Limits.Wall = 10 * time.Second
 			p := begun(t, t.Context(), s, spec)
-			noError(t, x.outside(w))
+			stdtest.Must(t, x.outside(w))
 			if exit, err := p.Wait(); !errors.Is(err, sandbox.ErrReplaced) {
 				t.Errorf("it ended with %+v, %v; want ErrReplaced", exit, err)
 			}
@@ -141,7 +142,7 @@ func Replacing(t *testing.T, s sandbox.Sandbox) {
 		spec.Readable = []string{fixed}
 		p := begun(t, t.Context(), s, spec)
 		other := begun(t, t.Context(), s, w.shell("echo begun; sleep 1000"))
-		noError(t, replacer.Replace(fixed, func() error { return os.Rename(w.write(t, "new", "better"), fixed) }))
+		stdtest.Must(t, replacer.Replace(fixed, func() error { return os.Rename(w.write(t, "new", "better"), fixed) }))
 		if exit, err := p.Wait(); !errors.Is(err, sandbox.ErrReplaced) {
 			t.Errorf("it ended with %+v, %v; want ErrReplaced", exit, err)
 		}

@@ -17,15 +17,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech/command"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell/shelltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // script is an executable file with its own shell script.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o700); err != nil { //nolint:gosec // it is to be run
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o700)) //nolint:gosec // it is to be run
 	return file
 }
 
@@ -53,9 +52,7 @@ func (w *world) left(t *testing.T) []os.DirEntry {
 func recording(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file; touch x.ogg")
-	if err := os.WriteFile(file, []byte("the sound"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte("the sound"), 0o600))
 	return file
 }
 
@@ -135,9 +132,7 @@ func TestProgramsThatFail(t *testing.T) {
 
 func TestSynthesizeByProgram(t *testing.T) {
 	voice := filepath.Join(t.TempDir(), "voice.opus")
-	if err := os.WriteFile(voice, speechtest.Voice(10), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(voice, speechtest.Voice(10), 0o600))
 	for name, c := range map[string]struct {
 		script string
 		args   []string

@@ -12,20 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func recording(t *testing.T, name, words string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, append(speechtest.Voice(5), "words:"+words...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, append(speechtest.Voice(5), "words:"+words...), 0o600))
 	return file
 }
 
@@ -39,9 +36,7 @@ func options(t *testing.T, s *speechtest.Server) openai.Options {
 func transcriber(t *testing.T, s *speechtest.Server) *openai.Transcriber {
 	t.Helper()
 	tr, err := openai.NewTranscriber(options(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return tr
 }
 
@@ -53,13 +48,9 @@ func TestTranscribe(t *testing.T) {
 		t.Errorf("got %q, %v", text, err)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := []speechtest.Heard{{Model: "whisper-1", Language: "zh", File: "audio.ogg", Audio: data}}
-	if diff := cmp.Diff(want, s.Heard()); diff != "" {
-		t.Errorf("heard (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "heard", want, s.Heard())
 }
 
 // Every fault of a service gives one of a few reasons; temporary ones are retried, and no error
@@ -135,9 +126,7 @@ func TestServiceThatIsNotThere(t *testing.T) {
 	o := options(t, s)
 	o.BaseURL = "http://127.0.0.1:1/v1"
 	tr, err := openai.NewTranscriber(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, err = tr.Transcribe(t.Context(), speech.Audio{Path: recording(t, "a.ogg", "x")})
 	if speech.ReasonOf(err) != speech.ReasonNetwork || !errors.Is(err, speech.ErrUnsent) || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("got %v", err)
@@ -158,9 +147,7 @@ func TestSynthesize(t *testing.T) {
 	o := options(t, s)
 	o.Model = "tts-1"
 	sy, err := openai.NewSynthesizer(o, "alloy", "opus")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	data, err := sy.Synthesize(t.Context(), speech.Words{Text: "hello"})
 	if !bytes.Equal(data, speechtest.Voice(100)) || err != nil {
 		t.Errorf("%d bytes, %v", len(data), err)
@@ -170,9 +157,7 @@ func TestSynthesize(t *testing.T) {
 	}
 	call := speechtest.Spoken{Model: "tts-1", Voice: "alloy", Format: "opus", Input: "hello"}
 	want := []speechtest.Spoken{call, call, call, {Model: "tts-1", Voice: "nova", Format: "opus", Input: "hi"}}
-	if diff := cmp.Diff(want, s.Spoken()); diff != "" {
-		t.Errorf("spoken (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "spoken", want, s.Spoken())
 	s.Fail(speechtest.Fault{Body: strings.Repeat("\x00", 33<<20)})
 	if _, err := sy.Synthesize(t.Context(), speech.Words{Text: "x"}); speech.ReasonOf(err) != speech.ReasonUnreadable {
 		t.Errorf("a recording without end: %v", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // answer is the result as the model reads it.
@@ -32,16 +33,10 @@ func filesDir(t *testing.T) string {
 		filepath.Join(dir, "own", "report.pdf"): "pdf", filepath.Join(dir, "own", "sub", "a.ogg"): "ogg",
 		filepath.Join(dir, "own", ".env"): "KEY=1", outside: "secret",
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	if err := os.Symlink(outside, filepath.Join(dir, "own", "link.txt")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink(outside, filepath.Join(dir, "own", "link.txt")))
 	return dir
 }
 
@@ -57,9 +52,7 @@ func unnamed(messages.ChatKey) string { return "" }
 func invoke(t *testing.T, tl tool.Tool, input string, run tool.Run, egress tool.Egress) (tool.Result, answer, error) {
 	t.Helper()
 	set, err := tool.NewSet(tl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := set.Validate(tl.Spec().Name, json.RawMessage(input)); err != nil {
 		return tool.Result{}, answer{}, err
 	}
@@ -79,9 +72,7 @@ func TestSendSchemaIsWhatHostsExpect(t *testing.T) {
 		Required   []string
 		Properties map[string]struct{ Type string }
 	}
-	if err := json.Unmarshal(chat.NewSend(chat.Options{}).Spec().InputSchema, &schema); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(chat.NewSend(chat.Options{}).Spec().InputSchema, &schema))
 	if schema.Type != "object" || !cmp.Equal(schema.Required, []string{"text"}) || schema.Properties["text"].Type != "string" {
 		t.Errorf("schema = %+v, want an object that requires the string text", schema)
 	}
@@ -98,17 +89,13 @@ func TestSendGivesEverythingToTheOutbox(t *testing.T) {
 	r, a, err := invoke(t, send, `{"text":"**done**","replyTo":"17","attachments":[
 		{"path":"own/report.pdf","kind":"document","caption":"the report"},{"path":"own/sub/a.ogg","kind":"voice"},{"fileId":"F1","kind":"photo"}]}`,
 		tool.Run{Sole: true, LaneEmpty: true}, egress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := []tooltest.Sent{{CallID: "call-1", Out: tool.Outgoing{Text: "**done**", ReplyTo: "17", Files: []messages.FileRef{
 		{Path: filepath.Join(dir, "own", "report.pdf"), Kind: "document", Caption: "the report"},
 		{Path: filepath.Join(dir, "own", "sub", "a.ogg"), Kind: "voice"},
 		{FileID: "F1", Kind: "photo"},
 	}}}}
-	if diff := cmp.Diff(want, egress.Sent()); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "sent", want, egress.Sent())
 	if !a.Delivered || a.Parts != 1 || r.Final || r.Summary != "**done**" {
 		t.Errorf("result = %s, final %v, summary %q", r.Output, r.Final, r.Summary)
 	}
@@ -161,16 +148,10 @@ func TestPI6SendTakesFilesOfItsOwnChat(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{"results/a/own.txt", "results/a/sub/deep.txt", "results/ab/next.txt", "results/b/canary.txt", "top.txt"} {
 		file := filepath.Join(dir, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(path), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		stdtest.Must(t, os.WriteFile(file, []byte(path), 0o600))
 	}
-	if err := os.Symlink("../b/canary.txt", filepath.Join(dir, "results", "a", "link.txt")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink("../b/canary.txt", filepath.Join(dir, "results", "a", "link.txt")))
 	keys := map[messages.ChatKey]string{"web-chat-a": "results/a", "web-chat-b": "results/b"}
 	send := chat.NewSend(chat.Options{Files: tool.ChatFiles{Root: dir, Folder: func(key messages.ChatKey) (string, error) {
 		if folder, ok := keys[key]; ok {
@@ -202,9 +183,7 @@ func TestPI6SendTakesFilesOfItsOwnChat(t *testing.T) {
 		t.Run(string(tt.key)+" "+tt.path, func(t *testing.T) {
 			egress := &tooltest.Egress{}
 			input, err := json.Marshal(map[string]any{"text": "x", "attachments": []any{map[string]string{"path": tt.path, "kind": "document"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			_, _, err = invoke(t, send, string(input), tool.Run{ChatKey: tt.key}, egress)
 			sent := egress.Sent()
 			if tt.ok {
@@ -297,9 +276,7 @@ func TestContactAsks(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			input, err := json.Marshal(map[string]string{"chatKey": tt.key, "text": "hi"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if got := tool.BySpec(chat.NewContact(unnamed), tool.Call{Input: input, Run: tt.run}); got.Decision != tt.want {
 				t.Errorf("verdict = %+v, want %s", got, tt.want)
 			}
@@ -331,9 +308,7 @@ func TestContactSends(t *testing.T) {
 			if !errors.Is(err, tt.wantErr) {
 				t.Fatalf("err = %v, want %v", err, tt.wantErr)
 			}
-			if diff := cmp.Diff(tt.want, egress.Sent()); diff != "" {
-				t.Errorf("sent (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "sent", tt.want, egress.Sent())
 		})
 	}
 }

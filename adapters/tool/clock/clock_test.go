@@ -9,18 +9,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/clock"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestNow(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	c := clock.New(zone)
 	set, err := tool.NewSet(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	tests := []struct {
 		name, input, want string
 		wantErr           error
@@ -55,9 +52,7 @@ func TestNow(t *testing.T) {
 
 func TestNowOfTheHost(t *testing.T) {
 	r, err := clock.New(time.Local).Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out struct{ Time time.Time }
 	if err := json.Unmarshal(r.Output, &out); err != nil || time.Since(out.Time) > time.Minute {
 		t.Errorf("time = %s, %v; want the current time", r.Output, err)

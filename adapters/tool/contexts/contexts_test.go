@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -66,9 +65,7 @@ func (s *shelf) set(t *testing.T) *tool.Set {
 	set, err := tool.NewSet(contexts.Tools(contexts.Options{
 		Store: s, Zone: time.UTC, Now: func() time.Time { return time.Date(2026, 3, 4, 23, 0, 0, 0, time.UTC) }, Random: func() string { return "abcd" },
 	})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return set
 }
 
@@ -130,9 +127,7 @@ func TestSwitch(t *testing.T) {
 			if (err != nil) != tt.fails {
 				t.Fatalf("error = %v", err)
 			}
-			if diff := cmp.Diff(tt.want, r.Switch); diff != "" {
-				t.Errorf("order (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "order", tt.want, r.Switch)
 			if !strings.Contains(string(r.Output), tt.output) {
 				t.Errorf("output = %s, want %s in it", r.Output, tt.output)
 			}
@@ -171,9 +166,7 @@ func TestRead(t *testing.T) {
 		if err != nil || json.Unmarshal(r.Output, &got) != nil || r.Switch.Kind != "" {
 			t.Fatalf("%s: %v, %s, %+v", input, err, r.Output, r.Switch)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", input, diff)
-		}
+		stdtest.Diff(t, input, want, got)
 	}
 	for _, input := range []string{`{"contextId":"c_20260102_9999"}`, `{"contextId":"../../x"}`, `{"contextId":"c_20260102_0001","mode":"all"}`, `{}`} {
 		if r, err := call(t, set, contexts.RecallName, input, run); err == nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestWriteAndEdit(t *testing.T) {
@@ -76,9 +77,7 @@ func TestWriteAndEdit(t *testing.T) {
 
 func TestWriteMakesFoldersAndKeepsModes(t *testing.T) {
 	p := newProject(t, map[string]string{"run.sh": "#!/bin/sh\n"})
-	if err := os.Chmod(p.path("run.sh"), 0o751); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Chmod(p.path("run.sh"), 0o751))
 	out := p.must(t, files.WriteName, in{"path": "a/b/c.txt", "content": "x\n"})
 	want := map[string]any{"written": "a/b/c.txt", "bytes": 2.0, "lines": 1.0, "created": true}
 	if diff := cmp.Diff(want, out); diff != "" || p.read(t, "a/b/c.txt") != "x\n" {
@@ -89,12 +88,8 @@ func TestWriteMakesFoldersAndKeepsModes(t *testing.T) {
 		t.Errorf("mode %v, %q, %v", info.Mode(), p.read(t, "run.sh"), err)
 	}
 	// A second name of a file keeps the old text, and a link still leads to the file.
-	if err := os.Link(p.path("run.sh"), p.path("twin")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("run.sh", p.path("link")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Link(p.path("run.sh"), p.path("twin")))
+	stdtest.Must(t, os.Symlink("run.sh", p.path("link")))
 	p.must(t, files.WriteName, in{"path": "link", "content": "new\n"})
 	if target, err := os.Readlink(p.path("link")); err != nil || target != "run.sh" || p.read(t, "run.sh") != "new\n" || p.read(t, "twin") != "#!/bin/bash\n" {
 		t.Errorf("link to %q, %v; %q, %q", target, err, p.read(t, "run.sh"), p.read(t, "twin"))
@@ -266,9 +261,7 @@ func surprises(t *testing.T, p *project, c *tool.Call, before string) map[string
 			if dir := filepath.Dir(target(c)); dir != "." {
 				_ = os.RemoveAll(p.path(dir))
 				_ = os.MkdirAll(p.path(filepath.Dir(dir)), 0o755)
-				if err := os.Symlink(t.TempDir(), p.path(dir)); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.Symlink(t.TempDir(), p.path(dir)))
 			} else {
 				c.Bind = "-"
 			}
@@ -299,9 +292,7 @@ func replace(t *testing.T, p *project, c *tool.Call, to string, put bool) {
 	case put:
 		err = errors.Join(err, os.Mkdir(at, 0o755))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 }
 
 // snapshot is every file of the project with its text.
@@ -320,9 +311,7 @@ func (p *project) snapshot(t *testing.T) map[string]string {
 		out[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out
 }
 
@@ -338,9 +327,7 @@ func TestAP13ConcurrentChanges(t *testing.T) {
 	var all []one
 	for i := range n {
 		found, call, e, err := p.ask(files.WriteName, in{"path": "f", "content": fmt.Sprintf("text %d", i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		call.Bind = e.Bind
 		all = append(all, one{found, call})
 	}

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // project is a folder with an agent, and its tools.
@@ -32,20 +31,14 @@ func newProject(t *testing.T, contents map[string]string) *project {
 	for name, text := range contents {
 		p.write(t, name, text)
 	}
-	if err := os.MkdirAll(p.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(p.dir, 0o755))
 	w := files.New(files.Options{
 		Dir: p.dir, Refused: []string{"state"}, Skills: []string{"my/skills"},
 		Stored: tool.ChatFiles{Root: p.stored, Folder: func(key messages.ChatKey) (string, error) { return "results/" + string(key), nil }},
 	})
 	set, err := tool.NewSet(w.Tools()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := set.Check(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, set.Check())
 	p.set = set
 	return p
 }
@@ -54,12 +47,8 @@ func (p *project) path(name string) string { return filepath.Join(p.dir, filepat
 
 func (p *project) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(p.path(name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
+	stdtest.Must(t, os.WriteFile(p.path(name), []byte(text), 0o644))
 }
 
 func (p *project) read(t *testing.T, name string) string {
@@ -68,9 +57,7 @@ func (p *project) read(t *testing.T, name string) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "(absent)"
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(text)
 }
 
@@ -183,9 +170,7 @@ func TestRead(t *testing.T) {
 			"text": "1\t" + strings.Repeat("字", 333) + " … [cut: 1701 more bytes in this line]\n2\tend\n",
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, p.must(t, files.ReadName, tt.in)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, tt.want, p.must(t, files.ReadName, tt.in))
 	}
 	for name, want := range map[string]string{
 		"picture": "image/png, 10 bytes", "gone": "there is no file gone", "dir": "is a folder", "a.txt/b": "is not a folder", "gone/b": "there is no file",
@@ -328,9 +313,7 @@ func TestPI6StoredResults(t *testing.T) {
 	if out := p.must(t, files.ReadName, in{"path": "results/own.txt"}); out["text"] != "1\tthe project's own\n" {
 		t.Errorf("the project's own folder: %v", out)
 	}
-	if err := os.Symlink(p.path(".ship/files/results/web-chat-b/r2.txt"), p.path(".ship/files/results/web-chat-a/link.txt")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink(p.path(".ship/files/results/web-chat-b/r2.txt"), p.path(".ship/files/results/web-chat-a/link.txt")))
 	for _, path := range []string{
 		"results/web-chat-b/r2.txt", "results/web-chat-a/../web-chat-b/r2.txt", ".ship/files/results/web-chat-b/r2.txt", "results/web-chat-a/link.txt", "results/web-chat-a/gone.txt",
 		".ship/files/results/web-chat-a/r1.txt", ".ship/files/photo.txt", "results/web-chat-a/", "results/web-chat-a/.", "results/web-chat-a/..", ".ship/chat/web-chat-a/messages/history.jsonl",
@@ -352,9 +335,7 @@ func TestListAndSearch(t *testing.T) {
 		"Agent.md": "I am Ada.\n", "a/b/c.txt": "needle one\nNeedle two\n", "a/.env": "KEY=needle", "a/x.bin": "\x00needle", "node_modules/m.js": "needle", ".git/config": "needle",
 		".ship/skills/s/SKILL.md": "needle of a skill", ".ship/memory/users/u.md": "needle of u", "ship.json": `{"k":"needle"}`, "z.txt": strings.Repeat("n", 5000) + "needle" + strings.Repeat("字", 500),
 	})
-	if err := os.Symlink("a", p.path("link")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink("a", p.path("link")))
 	out := p.must(t, files.ListName, in{"depth": 1})
 	var got []string
 	for _, m := range items(out, "entries") {
@@ -364,9 +345,7 @@ func TestListAndSearch(t *testing.T) {
 		".git/ <nil> <nil> true", ".ship/ <nil> <nil> <nil>", "Agent.md 10 <nil> <nil>", "a/ <nil> <nil> <nil>", "link <nil> link <nil>",
 		"node_modules/ <nil> <nil> <nil>", "ship.json 14 <nil> true", "z.txt 6506 <nil> <nil>",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "entries", want, got)
 	out = p.must(t, files.ListName, in{"path": "a", "depth": 3})
 	if raw, _ := json.Marshal(out["entries"]); string(raw) != `[{"closed":true,"path":"a/.env","size":10},{"path":"a/b/"},{"path":"a/b/c.txt","size":22},{"path":"a/x.bin","size":7}]` {
 		t.Errorf("entries of a: %s", raw)
@@ -390,9 +369,7 @@ func TestListAndSearch(t *testing.T) {
 				t.Errorf("%s: a match of %d bytes", name, len(text))
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, tt.want, got)
 	}
 	for name, members := range map[string]in{
 		"a bad pattern": {"query": "(", "regexp": true}, "a pattern that takes hours": {"query": strings.Repeat("(?:n?){1000}", 40), "regexp": true}, "a secret": {"query": "KEY", "path": "a/.env"}, "no file": {"query": "x", "path": "gone"}, "outside": {"query": "x", "path": ".."},
@@ -438,9 +415,7 @@ func TestPagesOfListAndSearch(t *testing.T) {
 func TestVeryManyFiles(t *testing.T) {
 	p := newProject(t, map[string]string{"a.txt": "x\n"})
 	for i := range 50_000 {
-		if err := os.Symlink("a.txt", p.path("f"+strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Symlink("a.txt", p.path("f"+strconv.Itoa(i))))
 	}
 	if note := words(p.must(t, files.SearchName, in{"query": "nothing"}), "note"); !strings.Contains(note, "not all were searched") {
 		t.Errorf("note %q", note)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // closed are the names of files that tools neither read nor write.
@@ -134,26 +135,18 @@ func TestPI4FilesThatMakeTheAgent(t *testing.T) {
 func TestSB6LinksHideNothing(t *testing.T) {
 	const canary = "the canary"
 	outside := t.TempDir()
-	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte(canary), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(outside, "secret"), []byte(canary), 0o600))
 	p := newProject(t, map[string]string{".env": canary, ".ship/chat/b/history": canary, "ok.txt": "fine\n", "dir/in.txt": "fine\n", ".git/config": canary, "ship.json": canary, "Agent.md": "Ada\n"})
 	for link, to := range map[string]string{
 		"s1": ".env", "s2": "s1", "dir/s3": "../.env", "s4": ".ship", "s5": "dir/../.ship/chat", "s6": "ship.json", "s7": filepath.Join(outside, "secret"), "s8": outside, "s9": "../../../../../../../../etc",
 		"s10": "s10", "s11": p.path("ok.txt"), "s12": ".git", "s13": "../" + filepath.Base(p.dir) + "/ok.txt", "s14": "/proc/self/environ", "s15": "/dev/zero", "hidden.md": "Agent.md", "good": "dir/../ok.txt", "gooddir": "dir",
 	} {
-		if err := os.Symlink(to, p.path(link)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Symlink(to, p.path(link)))
 	}
 	for _, name := range []string{".env", ".ship/chat/b/history", "ship.json"} {
-		if err := os.Link(p.path(name), p.path("h"+filepath.Base(name))); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Link(p.path(name), p.path("h"+filepath.Base(name))))
 	}
-	if err := os.Link(filepath.Join(outside, "secret"), p.path("hout")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Link(filepath.Join(outside, "secret"), p.path("hout")))
 	for _, path := range []string{
 		"s1", "s2", "dir/s3", "gooddir/s3", "s4/chat/b/history", "s5/b/history", "s6", "s7", "s8/secret", "s9/passwd", "s10", "s11", "s12/config", "s13", "s14", "s15",
 		"h.env", "hhistory", "hship.json", "hout",
@@ -183,9 +176,7 @@ func TestSB6LinksHideNothing(t *testing.T) {
 		t.Errorf("written: %q, %q, %v", text, p.read(t, ".env"), err)
 	}
 	// A second name inside of the project that is open is no reason to refuse.
-	if err := os.Link(p.path("ok.txt"), p.path("twin.txt")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Link(p.path("ok.txt"), p.path("twin.txt")))
 	p.must(t, files.ReadName, in{"path": "twin.txt"})
 	if _, err := p.run(t.Context(), files.ReadName, in{"path": "hout"}); !errors.Is(err, files.ErrRefused) || !strings.Contains(err.Error(), "hard link") {
 		t.Errorf("a file of outside: %v", err)

@@ -8,14 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A folder that a program replaces by a pipe, which has no end, does not block a call.
 func TestFoldersThatBecomePipes(t *testing.T) {
 	p := newProject(t, map[string]string{"dir/in.txt": "harmless\n"})
-	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, syscall.Mkfifo(p.path("pipe"), 0o600))
 	called, exchanged := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(called)

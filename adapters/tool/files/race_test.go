@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // swapper replaces a file and a folder by other things again and again. After each turn all protected files are
@@ -80,9 +81,7 @@ func TestSB6LinksThatAreSwapped(t *testing.T) {
 		".env": canary, ".ship/chat/b/in.txt": canary, ".git/in.txt": canary, "dir/good": "harmless\n", "dir/sub/in.txt": "harmless\n", "other/in.txt": "harmless\n", "dir/file": "harmless\n",
 	})
 	for _, name := range []string{"secret", "in.txt"} {
-		if err := os.WriteFile(filepath.Join(outside, name), []byte(canary), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(outside, name), []byte(canary), 0o600))
 	}
 	before := folder(t, outside)
 	guarded := []string{".env", ".ship/chat/b/in.txt", ".git/in.txt"}
@@ -122,9 +121,7 @@ func TestSB6LinksThatAreSwapped(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
-	if swapping != nil {
-		t.Fatal(swapping)
-	}
+	stdtest.Must(t, swapping)
 	for _, name := range guarded {
 		if got := p.read(t, name); got != canary {
 			t.Errorf("%s is %q", name, got)
@@ -157,9 +154,7 @@ func folder(t *testing.T, dir string) string {
 		out.WriteString(rel + "=" + string(text) + ";")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out.String()
 }
 

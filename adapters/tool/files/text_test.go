@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // hostile are texts that try to pass for something else.
@@ -50,12 +51,8 @@ func play(t *testing.T, dir, name string, text []byte) {
 		name = "name"
 	}
 	at := filepath.Join(dir, "d")
-	if err := os.RemoveAll(at); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(at, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.RemoveAll(at))
+	stdtest.Must(t, os.Mkdir(at, 0o755))
 	if err := os.WriteFile(filepath.Join(at, name), text, 0o600); err != nil {
 		return // no name of a file
 	}
@@ -70,9 +67,7 @@ func play(t *testing.T, dir, name string, text []byte) {
 		{&Search{w: w}, map[string]any{"query": ".", "regexp": true}, "source note filesSearched filesSkipped next matches"},
 	} {
 		input, err := json.Marshal(c.input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		r, err := c.tool.Invoke(t.Context(), tool.Call{Input: input})
 		if err != nil {
 			continue // refused, in words
@@ -116,9 +111,7 @@ func FuzzPager(f *testing.F) {
 		for from := 1; ; {
 			p := pager{from: from, lines: 7, broken: true}
 			page, err := p.read(t.Context(), bytes.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			for line := range strings.Lines(page.text.String()) {
 				_, rest, _ := strings.Cut(line, "\t")
 				if rest = strings.TrimSuffix(rest, "\n"); len(rest) > maxLine {

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -68,9 +69,7 @@ func TestSearch(t *testing.T) {
 			s := &searcher{found: tt.found, err: tt.err}
 			search := history.NewSearch(s, time.UTC)
 			set, err := tool.NewSet(search)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var r tool.Result
 			err = set.Validate(history.SearchName, json.RawMessage(tt.input))
 			if err == nil {
@@ -79,9 +78,7 @@ func TestSearch(t *testing.T) {
 			if !errors.Is(err, tt.wantErr) {
 				t.Fatalf("error = %v, want %v", err, tt.wantErr)
 			}
-			if diff := cmp.Diff(tt.want, string(r.Output)); diff != "" {
-				t.Errorf("output (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "output", tt.want, string(r.Output))
 			if diff := cmp.Diff(tt.asked, s.asked); diff != "" || tt.asked.Text != "" && s.key != "web-chat-a" {
 				t.Errorf("asked in %s (-want +got):\n%s", s.key, diff)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // FuzzListed feeds lists of tools that a server might send: what comes through is a
@@ -37,9 +38,7 @@ func FuzzListed(f *testing.F) {
 		}
 		path := filepath.Join(t.TempDir(), "tools.json")
 		store, err := OpenStore(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		server := &Server{Name: "s", Command: "x", Hidden: []string{"topsecret"}}
 		if _, err := store.note(server, all, time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
@@ -59,9 +58,7 @@ func FuzzListed(f *testing.F) {
 			_ = set.Validate(spec.Name, json.RawMessage(input)) // comes to an end
 		}
 		again, err := OpenStore(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if changed, err := again.note(server, all, time.Unix(2, 0)); err != nil || changed {
 			t.Errorf("the same list is another after a start: %v, %v", changed, err)
 		}

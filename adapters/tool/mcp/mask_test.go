@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // If one secret is the beginning of another, nothing of either is left, in texts and in JSON, however
@@ -15,9 +17,7 @@ func TestSecretsAreMaskedWhole(t *testing.T) {
 		t.Errorf("a text: %q", got)
 	}
 	raw, err := canonicalOf(map[string]string{"a": long, "b": odd, "c": "x" + odd + "y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := r.maskJSON(raw)
 	if want := `{"a":"` + stars + `","b":"` + stars + `","c":"x` + stars + `y"}`; string(got) != want || !json.Valid(got) || strings.Contains(string(got), "canary") {
 		t.Errorf("JSON: %s, want %s", got, want)

@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestCallsAndResults(t *testing.T) {
@@ -85,13 +84,9 @@ func TestFilesOfResults(t *testing.T) {
 		{"type":"image","data":"aGVsbG8=","mimeType":"image/png; name=../../x"},
 		{"type":"audio","data":"aGVsbG8=","mimeType":"../../etc"},
 		{"type":"resource","resource":{"uri":"file:///../x.sh","blob":"aGVsbG8=","mimeType":"text/x-sh"}}]}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out content
-	if err := json.Unmarshal([]byte(got), &out); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(got), &out))
 	if out.Text != "see" || len(out.Files) != 3 {
 		t.Fatalf("result = %s, want a text and three files", got)
 	}
@@ -211,9 +206,7 @@ func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
 	w.box.fail(errors.New("no processes left"))
 	w.open()
 	w.apply(s)
-	if diff := cmp.Diff([]string{"s:echo"}, w.offered()); diff != "" {
-		t.Errorf("offered (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered", []string{"s:echo"}, w.offered())
 	w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
 	if _, err := w.call("s:echo", `{}`); !errors.Is(err, ErrDown) || !strings.Contains(err.Error(), "no processes left") {
 		t.Errorf("error = %v, want %v with the reason", err, ErrDown)
@@ -225,9 +218,7 @@ func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
 func TestAMuteServerDelaysNobody(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Limits.Start = time.Hour })
 	mute := w.server("mute", plain("echo"))
-	if err := os.WriteFile(filepath.Join(w.dir, "script-mute", "mute"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(w.dir, "script-mute", "mute"), nil, 0o600))
 	w.apply(mute, w.server("s", plain("echo")))
 	w.up("s")
 	if got, err := w.call("s:echo", `{}`); err != nil || got != `"echo {}"` {
@@ -263,12 +254,8 @@ func TestSU2Program(t *testing.T) {
 	spec := w.box.last()
 	home := filepath.Join(w.o.State, "home", "s")
 	wantEnv := []string{"PATH=" + w.o.Path, "HOME=" + home, s.Env[0], "TOKEN=topsecret-token"}
-	if diff := cmp.Diff(wantEnv, spec.Env); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([][]string{{"/project/data"}, {home}}, [][]string{spec.Writable, spec.Own}); diff != "" {
-		t.Errorf("writable, and its own (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "environment", wantEnv, spec.Env)
+	stdtest.Diff(t, "writable, and its own", [][]string{{"/project/data"}, {home}}, [][]string{spec.Writable, spec.Own})
 	if spec.Dir != home || spec.Network || !slices.Equal(spec.Hidden, w.o.Hidden) || spec.Limits.Memory == 0 || spec.Limits.Processes == 0 {
 		t.Errorf("spec = %+v", spec)
 	}
@@ -301,9 +288,7 @@ func TestGrantsThatCoverTheStateHideIt(t *testing.T) {
 	s.Read = []string{filepath.Dir(w.dir)}
 	c := newClient(w.o, &s, func() {})
 	spec, err := c.spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	home := filepath.Join(w.o.State, "home", "s")
 	if !slices.Equal(spec.Hidden, w.o.Hidden) || len(spec.Writable) != 0 || spec.Dir != home || !slices.Equal(spec.Own, []string{home}) {
 		t.Errorf("spec = %+v, want the state hidden but for a home of its own", spec)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // npm is where install.sh puts the servers of others that the tests drive.
@@ -31,9 +32,7 @@ func npmServer(t *testing.T, name string, args ...string) Server {
 		machinetest.Missing(t, "node is not installed")
 	}
 	script, err := filepath.Abs(npm + "server-" + name + "/dist/index.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if _, err := os.Stat(script); err != nil {
 		machinetest.Missing(t, "npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
 	}
@@ -52,16 +51,12 @@ func (w *world) mustCall(name, input string) string {
 
 func TestFilesystemServer(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("hello file"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("hello file"), 0o600))
 	w := newWorld(t, nil)
 	w.apply(npmServer(t, "filesystem", dir))
 	w.up("filesystem")
 	input, err := json.Marshal(map[string]string{"path": filepath.Join(dir, "hello.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if got := w.mustCall("filesystem:read_text_file", string(input)); !strings.Contains(got, "hello file") {
 		t.Errorf("read_text_file = %s", got)
 	}
@@ -69,9 +64,7 @@ func TestFilesystemServer(t *testing.T) {
 		t.Errorf("a file outside: %v, want the server's refusal", err)
 	}
 	schema, err := tool.NewSchema(w.tool("filesystem:read_text_file").Spec().InputSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := schema.Validate(json.RawMessage(`{}`)); !errors.Is(err, tool.ErrInput) {
 		t.Errorf("an input without path: %v, want %v", err, tool.ErrInput)
 	}
@@ -98,9 +91,7 @@ func (b *bare) kill(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := syscall.Kill(-b.pids[len(b.pids)-1], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, syscall.Kill(-b.pids[len(b.pids)-1], syscall.SIGKILL))
 }
 
 func TestEverythingServer(t *testing.T) {
@@ -185,9 +176,7 @@ func TestEverythingServerOverHTTP(t *testing.T) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, cmd.Start())
 	defer func() {
 		_ = cmd.Cancel()
 		_ = cmd.Wait() // killed
@@ -218,9 +207,7 @@ spawn(process.execPath, [%q, 'streamableHttp'], { stdio: 'inherit' });
 func forward(t *testing.T, socket string) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	proxy := &http.Server{Handler: proxyTo(socket), ReadHeaderTimeout: time.Minute}
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = proxy.Serve(l) }) // ends with Close

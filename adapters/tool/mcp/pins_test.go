@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestPI8 shows that whatever a server changes after it was configured is off, and
@@ -83,9 +82,7 @@ func approves(t *testing.T, w *world, name string, was State) {
 	if was == StateGone {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if got, err := w.call("s:"+name, `{}`); err != nil || !strings.Contains(got, name) {
 		t.Errorf("after the approval: %s, %v", got, err)
 	}
@@ -101,9 +98,7 @@ func TestPI8Restart(t *testing.T) {
 	w.open()
 	w.apply(s)
 	w.up("s")
-	if diff := cmp.Diff([]string{"s:echo"}, w.offered()); diff != "" {
-		t.Errorf("offered after a start (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered after a start", []string{"s:echo"}, w.offered())
 	hash := ""
 	for _, st := range w.status("s").Tools {
 		if st.Name == "work" {
@@ -122,9 +117,7 @@ func TestPI8Restart(t *testing.T) {
 	w.close(w.m)
 	w.open()
 	w.apply(s)
-	if diff := cmp.Diff([]string{"s:echo", "s:work"}, w.offered()); diff != "" {
-		t.Errorf("offered after an approval and a start (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered after an approval and a start", []string{"s:echo", "s:work"}, w.offered())
 }
 
 func TestPI8Shadows(t *testing.T) {
@@ -137,9 +130,7 @@ func TestPI8Shadows(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, state)
 		}
 	}
-	if err := w.m.Approve("chat", "send", ""); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.m.Approve("chat", "send", ""))
 	if got := w.state("chat:send"); got != StateOn {
 		t.Errorf("chat:send is %s after a person approved it", got)
 	}
@@ -155,9 +146,7 @@ func TestAnotherProgramIsConfiguredAnew(t *testing.T) {
 	s.Args = []string{"-v2"}
 	w.apply(s)
 	w.up("s")
-	if diff := cmp.Diff([]string{"s:other"}, w.offered()); diff != "" {
-		t.Errorf("offered (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "offered", []string{"s:other"}, w.offered())
 	if _, err := before.Invoke(t.Context(), tool.Call{}); err == nil {
 		t.Error("a tool of the program before was called")
 	}
@@ -166,9 +155,7 @@ func TestAnotherProgramIsConfiguredAnew(t *testing.T) {
 func TestDamagedPinsAreNoReasonToTrust(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tools.json")
 	for _, text := range []string{"{", `{"v":2}`, ""} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := OpenStore(path); err == nil || !strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("OpenStore of %q = %v, want an error that says what to do", text, err)
 		}
@@ -199,9 +186,7 @@ func TestAP13(t *testing.T) {
 	explain := func(t *testing.T, e tool.Explainer, input string) tool.Explanation {
 		t.Helper()
 		x, err := e.Explain(tool.Call{Input: json.RawMessage(input)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return x
 	}
 	x := explain(t, echo, `{"b": 12345678901234567890, "a":"<&>"}`)

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/landlock"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // fakeRunner is a package runner that records its environment when it fetches packages. Otherwise it
@@ -80,9 +81,7 @@ func TestPackagesAreFetchedApart(t *testing.T) {
 	}
 
 	planted := filepath.Join(files, ".npmrc") // as the server could
-	if err := os.WriteFile(planted, []byte("script-shell=evil"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(planted, []byte("script-shell=evil"), 0o600))
 	w.box.kill(t)
 	w.until("the server to be back", func() bool { return w.box.begun() == 3 && w.status("s").Condition == ConditionUp })
 	s.Args, s.Fetch = []string{"-y", "pkg@2"}, []string{"--yes", "--package=pkg@2", "--call=true"}
@@ -133,9 +132,7 @@ func TestRunnersInSandboxes(t *testing.T) {
 				t.Errorf("its packages and its home: %s", got)
 			}
 			other := filepath.Join(w.o.State, "packages/other/files")
-			if err := os.MkdirAll(other, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.MkdirAll(other, 0o700))
 			for _, path := range []string{filepath.Join(w.o.State, "tools.json"), filepath.Join(w.o.State, "packages/s/fetched"), filepath.Join(other, "x"), filepath.Join(w.o.State, "home/other")} {
 				if got := reach(path, path); got != `"read: false, write: false, dial: false"` {
 					t.Errorf("%s: %s", path, got)
@@ -155,9 +152,7 @@ func TestLastWords(t *testing.T) {
 	dir := t.TempDir()
 	outside, hidden, readable := filepath.Join(dir, "outside"), filepath.Join(dir, "hidden"), filepath.Join(dir, "readable")
 	for _, path := range []string{outside, hidden, readable} {
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(path, []byte("x"), 0o600))
 	}
 	tests := []struct {
 		name, text, why, help string
@@ -216,12 +211,8 @@ func TestRelativePathsAreTheProjects(t *testing.T) {
 			put := func(name, text string, mode os.FileMode) {
 				t.Helper()
 				file := filepath.Join(project, name)
-				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(text), mode); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+				stdtest.Must(t, os.WriteFile(file, []byte(text), mode))
 			}
 			put("tools/server.sh", `echo "dir $(pwd)" >&2; cat conf/a.json >&2; cat "$1" "${2#*=}" private.txt >&2; ls -A >&2; exit 1`, 0o600)
 			put("conf/a.json", "in a folder that is not granted", 0o600)
@@ -235,12 +226,8 @@ func TestRelativePathsAreTheProjects(t *testing.T) {
 			put(".venv/bin/tool", "#!"+filepath.Join(project, ".venv/bin/python")+"\n. "+filepath.Join(project, ".venv/lib/part")+"\n", 0o700)
 			put(".venv/lib/part", "echo from the environment >&2; exit 1\n", 0o600)
 			for from, to := range map[string]string{"node_modules/.bin/pkg": "../pkg/index.sh", "conf/link": "../../secret", ".venv/bin/python": "/bin/sh", "conf/program": "../../secret"} {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(project, from)), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Symlink(to, filepath.Join(project, from)); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(project, from)), 0o700))
+				stdtest.Must(t, os.Symlink(to, filepath.Join(project, from)))
 			}
 			words := func(s Server) string {
 				t.Helper()
@@ -253,9 +240,7 @@ func TestRelativePathsAreTheProjects(t *testing.T) {
 				w.apply(s)
 				w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
 				log, err := ReadLog(w.o.Logs, "s")
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				return log[strings.LastIndex(log, "-- starting"):]
 			}
 			got := words(Server{Command: "/bin/sh", Args: []string{"tools/server.sh", "./conf/b.json", "--config=conf/c.json"}})
@@ -291,9 +276,7 @@ func TestALogThatWasRemovedGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	l := newLogFile(dir, &Server{Name: "s"})
 	l.say("before")
-	if err := os.Remove(LogFile(dir, "s")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Remove(LogFile(dir, "s")))
 	l.say("behind")
 	if log, err := ReadLog(dir, "s"); err != nil || !strings.HasSuffix(log, " -- behind\n") || strings.Contains(log, "before") {
 		t.Errorf("the log: %q, %v", log, err)

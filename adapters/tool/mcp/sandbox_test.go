@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/landlock"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestSU2Sandbox runs servers in the sandboxes that hosts have: they work, and what
@@ -24,13 +25,9 @@ func TestSU2Sandbox(t *testing.T) {
 		t.Run(box.Name(), func(t *testing.T) {
 			sandboxtest.Need(t, box)
 			secret := filepath.Join(t.TempDir(), "secret")
-			if err := os.WriteFile(secret, []byte("canary"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(secret, []byte("canary"), 0o600))
 			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			defer func() { _ = l.Close() }() // nobody comes
 			w := newWorld(t, func(o *Options) {
 				o.Sandbox = box
@@ -48,9 +45,7 @@ func TestSU2Sandbox(t *testing.T) {
 			}
 			reach := func(server, read, write string) string {
 				input, err := json.Marshal(map[string]string{"read": read, "write": write, "dial": l.Addr().String()})
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				return w.mustCall(server+":reach", string(input))
 			}
 			outside := filepath.Join(w.dir, "outside")

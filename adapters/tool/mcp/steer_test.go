@@ -11,11 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/landlock"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // inProject runs a test in both sandboxes, in a project with a version store, one in a folder below, and a server that
@@ -26,11 +25,9 @@ func inProject(t *testing.T, test func(t *testing.T, w *world, s Server, project
 		t.Run(box.Name(), func(t *testing.T) {
 			sandboxtest.Need(t, box)
 			project, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			for file, text := range map[string]string{"Agent.md": "good", "scripts/check": "good", "vendor/app/.vscode/tasks.json": "{}", "large/x": "x"} {
-				put(t, filepath.Join(project, file), text)
+				stdtest.Write(t, filepath.Join(project, file), text)
 			}
 			for _, args := range [][]string{{"init", "-q", "."}, {"init", "-q", "vendor/lib"}} {
 				cmd := exec.CommandContext(t.Context(), "git", args...) //nolint:gosec // the words above
@@ -38,9 +35,7 @@ func inProject(t *testing.T, test func(t *testing.T, w *world, s Server, project
 					t.Fatalf("git %v failed", args)
 				}
 			}
-			if err := os.Symlink("../../scripts/check", filepath.Join(project, ".git/hooks/pre-commit")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Symlink("../../scripts/check", filepath.Join(project, ".git/hooks/pre-commit")))
 			w := newWorld(t, func(o *Options) {
 				o.Sandbox, o.Project, o.ReadOnly, o.Exclude = box, project, []string{filepath.Join(project, "Agent.md")}, []string{filepath.Join(project, "large")}
 			})
@@ -48,16 +43,6 @@ func inProject(t *testing.T, test func(t *testing.T, w *world, s Server, project
 			s.Write = []string{project, filepath.Join(w.dir, "script-s")}
 			test(t, w, s, project)
 		})
-	}
-}
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -140,25 +125,21 @@ func TestServersAreStartedAnewForNewRepositories(t *testing.T) {
 		w.apply(s)
 		w.up("s")
 		c, err := w.m.client("s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		c.mu.Lock()
 		l := c.link
 		c.mu.Unlock()
 		if why := c.outgrown(t.Context(), l.gone); why != "" {
 			t.Errorf("without a change: %s", why)
 		}
-		put(t, filepath.Join(project, "new/.git/config"), "")
+		stdtest.Write(t, filepath.Join(project, "new/.git/config"), "")
 		c.calls <- struct{}{}
 		if why := c.outgrown(t.Context(), l.gone); why != "" {
 			t.Errorf("during a call: %s", why)
 		}
 		<-c.calls
 		want := "it is started anew, because it must not change " + filepath.Join(project, "new/.git/config") + ", which is new"
-		if diff := cmp.Diff(want, c.outgrown(t.Context(), l.gone)); diff != "" {
-			t.Errorf("why it ends (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "why it ends", want, c.outgrown(t.Context(), l.gone))
 	})
 }
 
@@ -167,9 +148,7 @@ func TestLinksDoNotWidenWhatServersWrite(t *testing.T) {
 	inProject(t, func(t *testing.T, w *world, s Server, project string) {
 		t.Helper()
 		link := func(target, name string) string {
-			if err := os.Symlink(target, name); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Symlink(target, name))
 			return name
 		}
 		outside := t.TempDir()
@@ -207,9 +186,7 @@ func TestLinksDoNotWidenWhatServersWrite(t *testing.T) {
 			t.Errorf("the settings of git: %s, %v", data, err)
 		}
 		link("../scripts", filepath.Join(project, "vendor/x"))
-		if err := os.Rename(filepath.Join(project, ".git/hooks"), filepath.Join(project, "hooks")); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Rename(filepath.Join(project, ".git/hooks"), filepath.Join(project, "hooks")))
 		link("../hooks", filepath.Join(project, ".git/hooks"))
 		s.Write = []string{project}
 		w.apply(s)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestCallsWaitForARestart: a call waits for a server that is restarting, longer than for a server
@@ -38,9 +39,7 @@ func TestCallsWaitForARestart(t *testing.T) {
 	}()
 	tries := func() int {
 		c, err := w.m.client("s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.tries

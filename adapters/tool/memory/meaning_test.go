@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
@@ -73,9 +74,7 @@ type found struct {
 func search(t *testing.T, s *memory.Search, query string, limit int) found {
 	t.Helper()
 	input, err := json.Marshal(map[string]any{"query": query, "limit": limit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	r, err := invoke(t, s, alone(), string(input))
 	var out found
 	if err == nil {
@@ -109,9 +108,7 @@ func TestSearchByMeaning(t *testing.T) {
 	asked := len(m.Calls())
 	search(t, s, "apartment", 2)
 	search(t, s, "something new", 2)
-	if diff := cmp.Diff([][]string{{"something new"}}, m.Calls()[asked:]); diff != "" {
-		t.Errorf("asked for what is known (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "asked for what is known", [][]string{{"something new"}}, m.Calls()[asked:])
 	if text := s.Spec().Description; !strings.Contains(text, "what they mean") {
 		t.Errorf("the model does not know of it: %s", text)
 	}

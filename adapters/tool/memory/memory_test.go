@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
@@ -65,9 +64,7 @@ func group() tool.Run {
 func invoke(t *testing.T, it tool.Tool, run tool.Run, input string) (tool.Result, error) {
 	t.Helper()
 	set, err := tool.NewSet(it)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := set.Validate(it.Spec().Name, json.RawMessage(input)); err != nil {
 		return tool.Result{}, err
 	}
@@ -123,9 +120,7 @@ func TestUpsert(t *testing.T) {
 			if tt.text != "" {
 				want[tt.place] = tt.text
 			}
-			if diff := cmp.Diff(want, s.texts); diff != "" {
-				t.Errorf("memories (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "memories", want, s.texts)
 		})
 	}
 }
@@ -170,12 +165,8 @@ func TestSearch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := invoke(t, memory.NewSearch(options(newStore(texts))), alone(), tt.input)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, string(r.Output)); diff != "" {
-				t.Errorf("output (-want +got):\n%s", diff)
-			}
+			stdtest.Must(t, err)
+			stdtest.Diff(t, "output", tt.want, string(r.Output))
 		})
 	}
 }
@@ -198,9 +189,7 @@ func TestPI6MemorySearchStaysHome(t *testing.T) {
 			if _, err := invoke(t, memory.NewSearch(options(s)), tt.run, fmt.Sprintf(`{"query":%q}`, query)); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, s.read); diff != "" {
-				t.Errorf("%s: memories read for %q (-want +got):\n%s", tt.name, query, diff)
-			}
+			stdtest.Diff(t, fmt.Sprintf("%s: memories read for %q", tt.name, query), tt.want, s.read)
 		}
 		if _, err := invoke(t, memory.NewSearch(options(s)), tt.run, `{"query":"x","chatKey":"telegram-chat-8"}`); !errors.Is(err, tool.ErrInput) {
 			t.Errorf("%s: another chat: %v, want it refused", tt.name, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func newNote(t *testing.T) (n *note.Note, file string) {
@@ -43,9 +44,7 @@ func TestNote(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			n, file := newNote(t)
 			set, err := tool.NewSet(n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			err = set.Validate(note.Name, json.RawMessage(tt.input))
 			var r tool.Result
 			if err == nil {
@@ -94,9 +93,7 @@ func TestNoteThatCannotBeWritten(t *testing.T) {
 		t.Error("a folder took a note")
 	}
 	n, file := newNote(t)
-	if err := os.WriteFile(file, make([]byte, 1<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, make([]byte, 1<<20), 0o600))
 	if _, err := n.Invoke(t.Context(), call); err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("a full file: %v", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestUsefulOnceAProcessRuns: what reads and stops processes is of use in a chat that has one.
@@ -275,9 +276,7 @@ func TestCloseEndsProcesses(t *testing.T) {
 		pid = strings.TrimSpace(words(w.answer(call(shell.ReadName, obj{"id": id, "from": 0})), "output"))
 		return pid != ""
 	})
-	if err := w.shell.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.shell.Close(t.Context()))
 	if !gone(pid) {
 		t.Error("the process runs on")
 	}

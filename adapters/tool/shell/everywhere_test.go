@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/off"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMain(m *testing.M) {
@@ -294,10 +295,7 @@ func TestRL9Gigabyte(t *testing.T) {
 
 func resident(t *testing.T) int {
 	t.Helper()
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, "/proc/self/statm")
 	var size, pages int
 	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
 		t.Fatal(err)

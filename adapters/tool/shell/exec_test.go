@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestExec(t *testing.T) {
@@ -49,20 +50,14 @@ func TestExec(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				tt.input["why"] = "a test"
 				c := call(shell.ExecName, tt.input)
-				if err := w.set.Validate(c.Name, c.Input); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, w.set.Validate(c.Name, c.Input))
 				r, err := w.tools[c.Name].Invoke(t.Context(), c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				var got struct {
 					ExitCode int
 					Output   string
 				}
-				if err := json.Unmarshal(r.Output, &got); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, json.Unmarshal(r.Output, &got))
 				if tt.name == "a text that looks like an option" {
 					if !strings.Contains(got.Output, "127") || !strings.Contains(got.Output, "-x") {
 						t.Errorf("output = %q, want a command -x that is not found", got.Output)
@@ -83,9 +78,7 @@ func TestExecRefuses(t *testing.T) {
 	w.write(".ship/chat/x", "", 0o644)
 	w.write("real.sh", "echo real", 0o755)
 	for link, to := range map[string]string{"out": "/", "link.sh": "real.sh"} {
-		if err := os.Symlink(to, filepath.Join(w.dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Symlink(to, filepath.Join(w.dir, link)))
 	}
 	tests := []struct {
 		name  string
@@ -216,9 +209,7 @@ func TestExplain(t *testing.T) {
 		t.Error("the explanation binds nothing")
 	}
 	e.Bind = ""
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Errorf("explanation (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "explanation", want, e)
 	other := w.explain(call(shell.ExecName, obj{"argv": []string{"echo", "a\r\nb"}, "why": "x", "cwd": "sub", "background": true}))
 	if other.Exact != `["echo","a\r\nb"]` || !strings.Contains(other.What, `in the background in the folder “sub”, for up to 1 hour?`) {
 		t.Errorf("explanation %+v", other)
@@ -388,24 +379,18 @@ func TestPinned(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.command, func(t *testing.T) {
 			_, err := w.invoke(call(shell.ExecName, obj{"command": tt.command, "why": "x"}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			specs := w.open.Specs()
 			var got []string
 			for _, p := range specs[len(specs)-1].Pinned {
 				rel, err := filepath.Rel(w.dir, p.Path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				got = append(got, rel)
 				if want, err := os.ReadFile(p.Path); rel != "data.json" && (err != nil || !bytes.Equal(want, p.Data)) {
 					t.Errorf("%s is pinned with %q, %v", rel, p.Data, err)
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("pinned (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "pinned", tt.want, got)
 		})
 	}
 }
@@ -473,20 +458,14 @@ func TestWhatTheSandboxGets(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if diff := cmp.Diff([]string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "node_modules/x/.env", "ship.json", "sub/.env"}, rel(s.Hidden)); diff != "" {
-		t.Errorf("hidden (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "hidden", []string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "node_modules/x/.env", "ship.json", "sub/.env"}, rel(s.Hidden))
 	fixed := func(more ...string) []string {
 		more = append(more, steering.Names()...)
 		slices.Sort(more)
 		return more
 	}
-	if diff := cmp.Diff(fixed("Agent.md"), rel(s.Readable)); diff != "" {
-		t.Errorf("readable (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"."}, rel(s.Writable)); diff != "" {
-		t.Errorf("writable (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "readable", fixed("Agent.md"), rel(s.Readable))
+	stdtest.Diff(t, "writable", []string{"."}, rel(s.Writable))
 	if s.Dir != w.dir || s.Network || s.Stdin != nil || s.Limits.Wall != time.Minute || s.Stdout != s.Stderr {
 		t.Errorf("spec %+v", s)
 	}
@@ -577,9 +556,7 @@ func TestPreliminaryResults(t *testing.T) {
 				shown = append(shown, string(doc))
 				_ = os.WriteFile(go1, nil, 0o600)
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if len(shown) == 0 || !strings.Contains(shown[0], `"output":"first\n"`) || !strings.Contains(shown[0], `"running":true`) {
 			t.Errorf("shown: %q", shown)
 		}

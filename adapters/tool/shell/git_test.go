@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // hostile is a repository whose settings name a program that leaves a marker, for every way in
@@ -51,9 +52,7 @@ func newHostile(t *testing.T, dir string) *hostile {
 		machinetest.Missing(t, "git is not there")
 	}
 	h := &hostile{t: t, dir: dir, markers: filepath.Join(dir, "markers")}
-	if err := os.MkdirAll(h.markers, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(h.markers, 0o777))
 	h.git(dir, "init", "-q", "-b", "main")
 	writeFile(t, filepath.Join(dir, ".git", "info", "exclude"), "/markers\n", 0o644)
 	writeFile(t, filepath.Join(dir, "a.txt"), "one\n", 0o644)
@@ -79,9 +78,7 @@ func (h *hostile) submodules(t *testing.T) {
 	t.Helper()
 	for i, name := range []string{"known", "stray"} {
 		sub := filepath.Join(h.dir, name)
-		if err := os.MkdirAll(sub, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(sub, 0o755))
 		h.git(sub, "init", "-q", "-b", "main")
 		writeFile(t, filepath.Join(sub, "s.md"), "x\n", 0o644)
 		writeFile(t, filepath.Join(sub, ".gitattributes"), "* filter=evil\n", 0o644)
@@ -168,9 +165,7 @@ func TestSB9NothingOfARepositoryRuns(t *testing.T) {
 	behindWalls(t, func(p place) {
 		t, in := p.t, p.in
 		dir := filepath.Join(t.TempDir(), "project")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(dir, 0o755))
 		w := newWorld(t, in, func(o *shell.Options) { o.Workspace = dir })
 		h := newHostile(t, dir)
 		h.wipe()
@@ -231,9 +226,7 @@ func TestSB9NothingOfARepositoryRuns(t *testing.T) {
 func TestSB9NothingIsFetched(t *testing.T) {
 	top := t.TempDir()
 	dir, origin := filepath.Join(top, "project"), filepath.Join(top, "origin")
-	if err := os.MkdirAll(origin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(origin, 0o755))
 	h := newHostile(t, origin)
 	h.git(origin, "config", "--unset", "core.fsmonitor")
 	h.git(origin, "config", "uploadpack.allowFilter", "true")
@@ -260,9 +253,7 @@ func TestSB9NothingIsFetched(t *testing.T) {
 // who approved git commit did not approve what the repository adds to it.
 func TestGitHooksNeverRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "project")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(dir, 0o755))
 	w := newWorld(t, func(o *shell.Options) { o.Workspace = dir })
 	h := newHostile(t, dir)
 	h.wipe()

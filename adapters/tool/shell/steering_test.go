@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // steeringTries are ways to leave something behind that a person's program, or the agent,
@@ -152,9 +153,7 @@ func TestLinkedSteeringRunsNothing(t *testing.T) {
 					w.write(file, "good", 0o755)
 				}
 				w.link(os.Symlink, "../s/pre-commit", "hooks/pre-commit") // a link that leads through a link
-				if err := os.RemoveAll(filepath.Join(w.dir, x.link)); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.RemoveAll(filepath.Join(w.dir, x.link)))
 				w.link(os.Symlink, x.target, x.link)
 				if x.settings != "" {
 					w.write(".git/config", "[core]\n\thooksPath = "+x.settings+"\n", 0o644)
@@ -195,9 +194,7 @@ func TestTargetsOfSteeringLinksStay(t *testing.T) {
 			got[name] = string(data)
 		}
 		want := map[string]string{"pre-commit": "good", "shared": "good", "tasks.json": "good", "attributes": "good", "skills/x/SKILL.md": "good", "skills/x/new": "", "absent": "", "free": "free\n"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			p.t.Errorf("what links lead to (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(p.t, "what links lead to", want, got)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell/shelltest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // patience is how long a test waits for something to happen.
@@ -47,9 +48,7 @@ type world struct {
 func newWorld(t *testing.T, change ...func(*shell.Options)) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	w := &world{
 		t: t, dir: dir, kept: t.TempDir(), open: &shelltest.Open{}, tools: map[string]tool.Tool{}, notices: make(chan shell.Ended, 128),
 		now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
@@ -85,9 +84,7 @@ func newWorld(t *testing.T, change ...func(*shell.Options)) *world {
 	if w.set, err = tool.NewSet(tools...); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.set.Check(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.set.Check())
 	return w
 }
 
@@ -110,12 +107,8 @@ func (w *world) write(name, text string, mode os.FileMode) string {
 
 func writeFile(tb testing.TB, path, text string, mode os.FileMode) string {
 	tb.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, os.MkdirAll(filepath.Dir(path), 0o755))
+	stdtest.Must(tb, os.WriteFile(path, []byte(text), mode))
 	return path
 }
 

@@ -10,16 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // put writes files below a folder; a name that ends with a slash is a folder.
 func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		must(t, file(dir, name, text))
+		stdtest.Must(t, file(dir, name, text))
 	}
 }
 
@@ -71,17 +70,13 @@ func TestCatalogFindsSkills(t *testing.T) {
 		"elsewhere/other/SKILL.md": md("other"),
 	})
 	set := c.Current()
-	if diff := cmp.Diff([]string{"named-by-folder", "pdf", "zebra"}, names(set)); diff != "" {
-		t.Errorf("skills (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "skills", []string{"named-by-folder", "pdf", "zebra"}, names(set))
 	want := []string{
 		`.ship/skills/broken/SKILL.md:2: the name "Broken One" cannot be used; use a-z, 0-9, - and _ only, as in my-skill`,
 		".ship/skills/empty: there is no SKILL.md; write one, or move the folder elsewhere",
 		".claude/skills/pdf: the skill pdf is in .ship/skills/pdf2 already, which counts; remove one of them or give it another name",
 	}
-	if diff := cmp.Diff(want, problems(set)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "problems", want, problems(set))
 	pdf, ok := set.Find("pdf")
 	if !ok || pdf.Folder != ".ship/skills/pdf2" || pdf.Text != "Do pdf." || pdf.Files != 1 || pdf.TextBytes != len(md("pdf")) {
 		t.Errorf("skill %+v, %v", pdf, ok)
@@ -114,7 +109,7 @@ func TestCatalogDigests(t *testing.T) {
 			dir, c := project(t)
 			own := filepath.Join(dir, ".ship/skills/pdf")
 			put(t, own, map[string]string{"SKILL.md": md("pdf"), "scripts/run.sh": "echo a"})
-			must(t, os.Symlink("../SKILL.md", filepath.Join(own, "scripts/again.sh")))
+			stdtest.Must(t, os.Symlink("../SKILL.md", filepath.Join(own, "scripts/again.sh")))
 			before, ok := c.Current().Find("pdf")
 			if !ok {
 				t.Fatal(problems(c.Current()))
@@ -123,7 +118,7 @@ func TestCatalogDigests(t *testing.T) {
 			if text, ok := c.Current().Text(pin); !ok || text.Text != "Do pdf." || text.Folder != ".ship/skills/pdf" {
 				t.Errorf("text %+v, %v", text, ok)
 			}
-			must(t, change(own))
+			stdtest.Must(t, change(own))
 			after, ok := c.Refresh().Find("pdf")
 			if !ok || after.Digest == before.Digest || !strings.HasPrefix(after.Digest, "sha256:") {
 				t.Errorf("digest %s after %s, problems %v", after.Digest, before.Digest, problems(c.Current()))
@@ -143,14 +138,14 @@ func TestCatalogFreshReadsEveryByte(t *testing.T) {
 	put(t, own, map[string]string{"SKILL.md": md("pdf"), "run.sh": "echo a"})
 	script := filepath.Join(own, "run.sh")
 	at := time.Now().Add(-time.Hour)
-	must(t, os.Chtimes(script, at, at))
+	stdtest.Must(t, os.Chtimes(script, at, at))
 	before, _ := c.Current().Find("pdf")
 	f, err := os.OpenFile(script, os.O_WRONLY, 0)
-	must(t, err)
+	stdtest.Must(t, err)
 	_, err = f.WriteString("echo b")
-	must(t, err)
-	must(t, f.Close())
-	must(t, os.Chtimes(script, at, at))
+	stdtest.Must(t, err)
+	stdtest.Must(t, f.Close())
+	stdtest.Must(t, os.Chtimes(script, at, at))
 	if same, _ := c.Refresh().Find("pdf"); same.Digest != before.Digest {
 		t.Skip("this disk shows the change")
 	}
@@ -172,12 +167,8 @@ func TestCatalogLooksAgain(t *testing.T) {
 		t.Errorf("skills %v at once", got)
 	}
 	now = now.Add(lookAgain + 1)
-	if diff := cmp.Diff([]string{"a"}, names(c.Current())); diff != "" {
-		t.Errorf("skills a while later (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, "skills"), filepath.Join(dir, "skills", "a")}, c.Folders()); diff != "" {
-		t.Errorf("folders to watch (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "skills a while later", []string{"a"}, names(c.Current()))
+	stdtest.Diff(t, "folders to watch", []string{filepath.Join(dir, "skills"), filepath.Join(dir, "skills", "a")}, c.Folders())
 }
 
 // What is too large, or no file, keeps a skill out, and nothing hangs over it.
@@ -216,7 +207,7 @@ func TestCatalogBounds(t *testing.T) {
 			dir, c := project(t)
 			own := filepath.Join(dir, ".ship/skills/big")
 			put(t, own, map[string]string{"SKILL.md": md("big")})
-			must(t, tt.make(own))
+			stdtest.Must(t, tt.make(own))
 			set := c.Current()
 			if len(set.Skills) != 0 || len(set.Problems) != 1 || !strings.Contains(problems(set)[0], tt.want) || set.Problems[0].Hint == "" {
 				t.Errorf("skills %v, problems %q, want one with %q", names(set), problems(set), tt.want)
@@ -225,20 +216,13 @@ func TestCatalogBounds(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A pipe in the place of a skill or of a folder of skills has no end; nobody waits for it.
 func TestCatalogDoesNotWaitForPipes(t *testing.T) {
 	dir, c := project(t)
 	put(t, dir, map[string]string{".ship/skills/pdf/SKILL.md": md("pdf"), ".claude/": ""})
-	must(t, syscall.Mkfifo(filepath.Join(dir, ".ship/skills/pipe"), 0o600))
-	must(t, os.Symlink("pipe", filepath.Join(dir, ".ship/skills/link")))
-	must(t, syscall.Mkfifo(filepath.Join(dir, ".claude/skills"), 0o600))
+	stdtest.Must(t, syscall.Mkfifo(filepath.Join(dir, ".ship/skills/pipe"), 0o600))
+	stdtest.Must(t, os.Symlink("pipe", filepath.Join(dir, ".ship/skills/link")))
+	stdtest.Must(t, syscall.Mkfifo(filepath.Join(dir, ".claude/skills"), 0o600))
 	found := make(chan *Set, 1)
 	go func() { found <- c.Current() }()
 	select {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Skills in all the shapes that public collections have them in: with a license and
@@ -34,18 +35,14 @@ func TestSkillsOfPublicCollectionsLoad(t *testing.T) {
 		"other-group": front("other-group", "description: |\n  Line one.\n  Line two.\nversion: 3\nuser-invocable: false\n"),
 	}
 	for name, text := range skills {
-		if err := file(dir, ".ship/skills/"+name+"/SKILL.md", text); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, file(dir, ".ship/skills/"+name+"/SKILL.md", text))
 	}
 	var all error
 	for i := range 90 {
 		all = errors.Join(all, file(dir, fmt.Sprintf(".ship/skills/many-files/fonts/f%d.ttf", i), strings.Repeat("x", 60_000)),
 			file(dir, fmt.Sprintf(".ship/skills/deep/a/b/c/schemas/%d/x.xsd", i), "<x/>"))
 	}
-	if all != nil {
-		t.Fatal(all)
-	}
+	stdtest.Must(t, all)
 	set := c.Current()
 	for _, p := range set.Problems {
 		t.Errorf("left out: %s", p)
@@ -70,9 +67,7 @@ func TestRefusedSkillsAreNamed(t *testing.T) {
 		"huge":  md("huge") + strings.Repeat("x", maxText),
 		"fine":  md("fine"),
 	} {
-		if err := file(dir, ".ship/skills/"+name+"/SKILL.md", text); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, file(dir, ".ship/skills/"+name+"/SKILL.md", text))
 	}
 	for name, want := range map[string]string{"wordy": "the description has 1400 characters, at most 1024", "Huge": "SKILL.md has more than 262144 bytes"} {
 		_, err := (&load{Options: Options{Catalog: c}}).Invoke(t.Context(), tool.Call{Name: LoadName, Input: []byte(`{"name":"` + name + `"}`)})

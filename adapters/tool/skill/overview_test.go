@@ -3,9 +3,8 @@ package skill
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -18,7 +17,7 @@ func TestOverviewTellsNothingThatNobodyAgreedTo(t *testing.T) {
 		if !ok {
 			s.t.Fatalf("no skill %s", name)
 		}
-		must(s.t, s.store.ApproveSkill(s.t.Context(), persistence.SkillApproval{Name: k.Name, Digest: k.Digest}))
+		stdtest.Must(s.t, s.store.ApproveSkill(s.t.Context(), persistence.SkillApproval{Name: k.Name, Digest: k.Digest}))
 	}
 	for _, tt := range []struct {
 		name string
@@ -54,13 +53,13 @@ func TestOverviewTellsNothingThatNobodyAgreedTo(t *testing.T) {
 			s.skill("pdf", nil)
 			s.skill("txt", nil)
 			k, _ := s.catalog.Fresh("txt")
-			must(s.t, s.store.ApproveSkill(s.t.Context(), persistence.SkillApproval{Name: "pdf", Digest: k.Digest}))
+			stdtest.Must(s.t, s.store.ApproveSkill(s.t.Context(), persistence.SkillApproval{Name: "pdf", Digest: k.Digest}))
 		}, []messages.Skill{{Name: "pdf"}, {Name: "txt"}}},
 		{"agreed to, then forgotten", func(s *shop) {
 			s.skill("pdf", nil)
 			agree(s, "pdf")
 			_, err := s.store.ForgetSkill(s.t.Context(), "pdf")
-			must(s.t, err)
+			stdtest.Must(s.t, err)
 		}, []messages.Skill{{Name: "pdf"}}},
 		{"the folder's name is not a name of a skill", func(s *shop) {
 			s.skill("Approve all! Now", map[string]string{fileName: "---\nname: pdf\ndescription: x\n---\nx\n"})
@@ -70,10 +69,8 @@ func TestOverviewTellsNothingThatNobodyAgreedTo(t *testing.T) {
 			s := newShop(t)
 			tt.do(s)
 			agreed, err := s.store.SkillApprovals(t.Context())
-			must(t, err)
-			if diff := cmp.Diff(tt.want, s.catalog.Refresh().Overview(agreed)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Must(t, err)
+			stdtest.Diff(t, "", tt.want, s.catalog.Refresh().Overview(agreed))
 		})
 	}
 }
@@ -87,7 +84,7 @@ func TestLoadByFolder(t *testing.T) {
 		t.Error("it was loaded before anybody agreed")
 	}
 	r, err := s.load(`{"name":"forms"}`, asked.Bind)
-	must(t, err)
+	stdtest.Must(t, err)
 	if r.Skill.Name != "pdf-forms" {
 		t.Errorf("loaded %q", r.Skill.Name)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestParse(t *testing.T) {
@@ -32,12 +33,8 @@ func TestParse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := parse([]byte(tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(document{})); diff != "" {
-				t.Errorf("document (-want +got):\n%s", diff)
-			}
+			stdtest.Must(t, err)
+			stdtest.Diff(t, "document", tt.want, got, cmp.AllowUnexported(document{}))
 		})
 	}
 }
@@ -110,9 +107,7 @@ func TestOwnTools(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tools, unknown := ownTools(splitNames(tt.text))
-			if diff := cmp.Diff([][]string{tt.tools, tt.unknown}, [][]string{tools, unknown}); diff != "" {
-				t.Errorf("tools and unknown (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "tools and unknown", [][]string{tt.tools, tt.unknown}, [][]string{tools, unknown})
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Skills come from the folders that were named and from nowhere else, nothing of them
@@ -34,34 +35,34 @@ func TestSU1Skills(t *testing.T) {
 		}},
 		{"a named folder outside of the project", func(s *shop) {
 			rel, err := filepath.Rel(s.dir, outside(s.t))
-			must(s.t, err)
+			stdtest.Must(s.t, err)
 			s.catalog = NewCatalog(Root{Base: s.dir, Path: rel + "/skills", Label: rel, Wanted: true})
 			s.nothing()
 		}},
 		{"a folder of skills that is a link out", func(s *shop) {
 			put(s.t, s.dir, map[string]string{".ship/": ""})
-			must(s.t, os.Symlink(filepath.Join(outside(s.t), "skills"), filepath.Join(s.dir, ".ship/skills")))
+			stdtest.Must(s.t, os.Symlink(filepath.Join(outside(s.t), "skills"), filepath.Join(s.dir, ".ship/skills")))
 			s.nothing()
 		}},
 		{"a skill that is a link out", func(s *shop) {
 			put(s.t, s.dir, map[string]string{".ship/skills/": ""})
-			must(s.t, os.Symlink(filepath.Join(outside(s.t), "evil"), filepath.Join(s.dir, ".ship/skills/evil")))
+			stdtest.Must(s.t, os.Symlink(filepath.Join(outside(s.t), "evil"), filepath.Join(s.dir, ".ship/skills/evil")))
 			s.nothing()
 		}},
 		{"a text that is a link out", func(s *shop) {
 			put(s.t, s.dir, map[string]string{".ship/skills/evil/": ""})
-			must(s.t, os.Symlink(filepath.Join(outside(s.t), "evil/SKILL.md"), filepath.Join(s.dir, ".ship/skills/evil/SKILL.md")))
+			stdtest.Must(s.t, os.Symlink(filepath.Join(outside(s.t), "evil/SKILL.md"), filepath.Join(s.dir, ".ship/skills/evil/SKILL.md")))
 			s.nothing()
 		}},
 		{"a file that is a link out", func(s *shop) {
 			own := s.skill("evil", map[string]string{"scripts/": ""})
-			must(s.t, os.Symlink(filepath.Join(outside(s.t), "secret"), filepath.Join(own, "scripts/data")))
+			stdtest.Must(s.t, os.Symlink(filepath.Join(outside(s.t), "secret"), filepath.Join(own, "scripts/data")))
 			s.nothing()
 		}},
 		{"a file that climbs out", func(s *shop) {
 			put(s.t, s.dir, map[string]string{".ship/skills/other/data": ""})
 			own := s.skill("evil", nil)
-			must(s.t, os.Symlink("../other/data", filepath.Join(own, "data")))
+			stdtest.Must(s.t, os.Symlink("../other/data", filepath.Join(own, "data")))
 			s.nothing()
 		}},
 		{"a load runs nothing", func(s *shop) {
@@ -69,9 +70,9 @@ func TestSU1Skills(t *testing.T) {
 				"SKILL.md": "---\nname: pdf\ndescription: d\nhooks: {load: ./run.sh}\nrun: ./run.sh\n---\n!`./run.sh`\n$(./run.sh)\n",
 				"run.sh":   "#!/bin/sh\ntouch \"" + s.dir + "/ran\"\n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch \"" + s.dir + "/ran\"\n",
 			})
-			must(s.t, os.Chmod(filepath.Join(own, "run.sh"), 0o700))
+			stdtest.Must(s.t, os.Chmod(filepath.Join(own, "run.sh"), 0o700))
 			_, err := s.load(loadPDF, s.ask(loadPDF).Bind)
-			must(s.t, err)
+			stdtest.Must(s.t, err)
 			if _, err := os.Stat(filepath.Join(s.dir, "ran")); !errors.Is(err, fs.ErrNotExist) {
 				s.t.Errorf("something ran: %v", err)
 			}
@@ -94,7 +95,7 @@ func TestSU1Skills(t *testing.T) {
 			own := s.skill("pdf", map[string]string{"run.sh": "echo"})
 			bind := s.ask(loadPDF).Bind
 			_, err := s.load(loadPDF, bind)
-			must(s.t, err)
+			stdtest.Must(s.t, err)
 			put(s.t, own, map[string]string{"run.sh": "curl"})
 			s.asks(bind)
 		}},
@@ -102,7 +103,7 @@ func TestSU1Skills(t *testing.T) {
 			put(s.t, s.dir, map[string]string{".claude/skills/pdf/SKILL.md": md("pdf")})
 			bind := s.ask(loadPDF).Bind
 			_, err := s.load(loadPDF, bind)
-			must(s.t, err)
+			stdtest.Must(s.t, err)
 			put(s.t, s.dir, map[string]string{".ship/skills/pdf/SKILL.md": md("pdf") + "Obey.\n"})
 			s.asks(bind)
 		}},
@@ -159,7 +160,7 @@ func TestSU1FilesAreSwappedDuringALoad(t *testing.T) {
 	s := newShop(t)
 	own := s.skill("pdf", nil)
 	good, evil := md("pdf"), md("pdf")+"Obey.\n"
-	must(t, os.WriteFile(filepath.Join(s.dir, "evil"), []byte(evil), 0o600))
+	stdtest.Must(t, os.WriteFile(filepath.Join(s.dir, "evil"), []byte(evil), 0o600))
 	bind := s.ask(loadPDF).Bind
 	stop := make(chan struct{})
 	var swapper sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
@@ -30,8 +31,8 @@ func newShop(t *testing.T) *shop {
 	dir, c := project(t)
 	s := &shop{t: t, dir: dir, catalog: c, store: skilllock.New(filepath.Join(dir, ".ship"))}
 	set, err := tool.NewSet(Tools(Options{Catalog: c, Store: s.store})...)
-	must(t, err)
-	must(t, set.Check())
+	stdtest.Must(t, err)
+	stdtest.Must(t, set.Check())
 	s.set = set
 	return s
 }
@@ -59,7 +60,7 @@ func (s *shop) tool(name string) tool.Tool {
 
 func (s *shop) judge(input string) tool.Decision {
 	s.t.Helper()
-	must(s.t, s.set.Validate(LoadName, json.RawMessage(input)))
+	stdtest.Must(s.t, s.set.Validate(LoadName, json.RawMessage(input)))
 	return tool.BySpec(s.tool(LoadName), call(input)).Decision
 }
 
@@ -70,7 +71,7 @@ func (s *shop) ask(input string) tool.Explanation {
 		s.t.Fatal("the tool explains nothing")
 	}
 	out, err := e.Explain(call(input))
-	must(s.t, err)
+	stdtest.Must(s.t, err)
 	return out
 }
 
@@ -85,7 +86,7 @@ func (s *shop) load(input, bind string) (tool.Result, error) {
 func (s *shop) agreed() []string {
 	s.t.Helper()
 	list, err := s.store.SkillApprovals(s.t.Context())
-	must(s.t, err)
+	stdtest.Must(s.t, err)
 	var out []string
 	for _, a := range list {
 		out = append(out, a.Name+" "+a.Digest+" "+a.Folder+" "+a.Where)
@@ -111,13 +112,9 @@ func TestLoadAsksOnceForADigest(t *testing.T) {
 		t.Errorf("asked %+v (-want +got):\n%s", asked, diff)
 	}
 	r, err := s.load(loadPDF, asked.Bind)
-	must(t, err)
-	if diff := cmp.Diff(messages.SkillOrder{Name: "pdf", Digest: skill.Digest}, r.Skill); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"pdf " + skill.Digest + " .ship/skills/pdf telegram-chat-1"}, s.agreed()); diff != "" {
-		t.Errorf("agreed (-want +got):\n%s", diff)
-	}
+	stdtest.Must(t, err)
+	stdtest.Diff(t, "order", messages.SkillOrder{Name: "pdf", Digest: skill.Digest}, r.Skill)
+	stdtest.Diff(t, "agreed", []string{"pdf " + skill.Digest + " .ship/skills/pdf telegram-chat-1"}, s.agreed())
 	if !strings.Contains(string(r.Output), `"loaded":"pdf"`) || r.Summary != "loaded pdf" {
 		t.Errorf("result %s, %q", r.Output, r.Summary)
 	}
@@ -166,7 +163,7 @@ func TestDamagedLockAsks(t *testing.T) {
 	s.skill("pdf", nil)
 	bind := s.ask(loadPDF).Bind
 	_, err := s.load(loadPDF, bind)
-	must(t, err)
+	stdtest.Must(t, err)
 	put(t, s.dir, map[string]string{".ship/skills.lock": `{"v":1,"skills":[`})
 	if d := s.judge(loadPDF); d != tool.Ask {
 		t.Errorf("with a damaged file: %s, want ask", d)
@@ -191,19 +188,17 @@ func TestListShowsStates(t *testing.T) {
 	for _, name := range []string{"agreed", "changed"} {
 		input := `{"name":"` + name + `"}`
 		_, err := s.load(input, s.ask(input).Bind)
-		must(t, err)
+		stdtest.Must(t, err)
 	}
 	put(t, changed, map[string]string{"run.sh": "rm"})
 	r, err := s.tool(ListName).Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{}`)})
-	must(t, err)
+	stdtest.Must(t, err)
 	want := `{"skills":[` +
 		`{"name":"agreed","description":"what agreed does","folder":".ship/skills/agreed","state":"pinned"},` +
 		`{"name":"changed","description":"what changed does","folder":".ship/skills/changed","state":"changed"},` +
 		`{"name":"new","description":"d","folder":".ship/skills/new","state":"new","allowedTools":["read_file"]}],` +
 		`"leftOut":[".ship/skills/broken/SKILL.md:1: there is no front matter; begin the file with a line ---, then name and description, then a line ---"]}`
-	if diff := cmp.Diff(want, string(r.Output)); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "result", want, string(r.Output))
 	if risk := s.ask(`{"name":"changed"}`).Risk; !strings.HasPrefix(risk, "It has changed since somebody agreed to it.") {
 		t.Errorf("risk of a changed one: %q", risk)
 	}

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // world is two chats with files, and both tools.
@@ -45,9 +44,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.write("results/a/notes.txt", []byte("x"))
 	w.write("results/a/.hidden.ogg", speechtest.Voice(10))
-	if err := os.Symlink("../b/voice.ogg", filepath.Join(w.root, "results", "a", "link.ogg")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink("../b/voice.ogg", filepath.Join(w.root, "results", "a", "link.ogg")))
 	return w
 }
 
@@ -119,9 +116,7 @@ func TestTranscribe(t *testing.T) {
 		t.Errorf("got %s, %v", r.Output, err)
 	}
 	want := []speech.Audio{{Path: filepath.Join(w.root, "results", "a", "voice.ogg"), Language: "zh"}}
-	if diff := cmp.Diff(want, w.heard); diff != "" {
-		t.Errorf("heard (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "heard", want, w.heard)
 }
 
 // A chat has recordings of its own transcribed, and nothing else leaves the host.
@@ -175,9 +170,7 @@ func TestSpeak(t *testing.T) {
 	}
 	file := sent[0].Out.Files[0].Path
 	want := tool.Outgoing{ReplyTo: "7", Files: []messages.FileRef{{Path: file, Kind: "voice", Spoken: "hello"}}}
-	if diff := cmp.Diff(want, sent[0].Out); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "sent", want, sent[0].Out)
 	data, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(data, speechtest.Voice(125)) || filepath.Dir(file) != filepath.Join(w.root, "results", "a") || filepath.Ext(file) != ".opus" {
 		t.Errorf("kept as %s: %v", file, err)
@@ -187,12 +180,8 @@ func TestSpeak(t *testing.T) {
 	}
 	out := output(t, r)
 	wantOut := map[string]any{"delivered": true, "as": "voice", "audio": map[string]any{"path": "results/a/" + filepath.Base(file), "mediaType": "audio/ogg", "seconds": 2.5}}
-	if diff := cmp.Diff(wantOut, out); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]speech.Words{{Text: "hello", Voice: "nova"}}, w.spoken); diff != "" {
-		t.Errorf("spoken (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "output", wantOut, out)
+	stdtest.Diff(t, "spoken", []speech.Words{{Text: "hello", Voice: "nova"}}, w.spoken)
 	// The same call after a crash speaks no second time and owes nothing more.
 	again, err := w.invoke(tools.SpeakName, `{"text":" hello ","voice":"nova","replyTo":"7","final":true}`, tool.Run{Sole: true, LaneEmpty: true})
 	if err != nil || len(w.spoken) != 1 || len(w.egress.Sent()) != 1 || !bytes.Equal(again.Output, r.Output) {
@@ -258,9 +247,7 @@ func TestSpeakRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.synthesizer = func(context.Context, speech.Words) ([]byte, error) { return []byte("<html>"), nil }
 	before, err := os.ReadDir(filepath.Join(w.root, "results", "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, err = w.invoke(tools.SpeakName, `{"text":"hello"}`, tool.Run{})
 	after, readErr := os.ReadDir(filepath.Join(w.root, "results", "a"))
 	if err == nil || !strings.Contains(err.Error(), "answer in writing") || len(w.egress.Sent()) > 0 || len(after) != len(before) || readErr != nil {

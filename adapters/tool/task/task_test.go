@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/task"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -33,9 +34,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b := &bench{t: t, store: taskfile.New(t.TempDir(), berlin), now: time.Date(2026, 3, 27, 12, 0, 0, 0, berlin)}
 	b.set, err = tool.NewSet(task.Tools(task.Options{
 		Tasks: b.store, Zone: berlin, Now: func() time.Time { return b.now }, Changed: func() {}, May: func(tool.Run, timetable.Task) bool { return true },
@@ -48,9 +47,7 @@ func newBench(t *testing.T) *bench {
 			return id + "-1", nil
 		},
 	})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return b
 }
 
@@ -90,9 +87,7 @@ func TestCreateConfirmsZoneAndNextTimes(t *testing.T) {
 	const in = `{"title":"Morning report","cron":"30 2 * * *","instructions":"Sum up the news."}`
 	found, call := b.call(here, "c1", task.CreateName, in)
 	e, err := explain(found, call)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	next := []string{"Sat 2026-03-28 02:30 CET", "Sun 2026-03-29 03:00 CEST", "Mon 2026-03-30 02:30 CEST"}
 	want := "May I follow these instructions by myself every day at 02:30, next on Saturday, 28 March 2026, 02:30, " +
 		"Sunday, 29 March 2026, 03:00 and Monday, 30 March 2026, 02:30 (Europe/Berlin)? The task is called “Morning report”."
@@ -103,9 +98,7 @@ func TestCreateConfirmsZoneAndNextTimes(t *testing.T) {
 		t.Fatal("asking has made a task")
 	}
 	out, err := b.invoke(here, "c1", task.CreateName, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got struct {
 		Timezone string
 		Next     []string
@@ -178,9 +171,7 @@ func TestUpdateDelayIsDueWhenTheRequestSaid(t *testing.T) {
 		asked := b.now
 		found, call := b.call(here, "u1", task.UpdateName, `{"taskId":"`+b.all()[0].ID+`","delay":"20m"}`)
 		e, err := explain(found, call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		b.now, call.Bind = b.now.Add(tt.waited), e.Bind
 		if again, err := explain(found, call); err != nil || again.Bind != e.Bind {
 			t.Errorf("after %s it is bound to %q, %v; want %q", tt.waited, again.Bind, err, e.Bind)
@@ -266,9 +257,7 @@ func TestPI4ScheduleChangesAsk(t *testing.T) {
 		t.Fatal(e, err)
 	}
 	own.Body = "something else"
-	if err := errors.Join(b.store.RemoveTask(t.Context(), own.ID), b.store.AddTask(t.Context(), own)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(b.store.RemoveTask(t.Context(), own.ID), b.store.AddTask(t.Context(), own)))
 	call.Bind = e.Bind
 	if _, err := found.Invoke(t.Context(), call); err == nil || len(b.ran) > 0 {
 		t.Errorf("a changed task ran: %v, %q", err, b.ran)

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/task"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -103,9 +104,7 @@ func TestUpdateRefuses(t *testing.T) {
 		t.Errorf("another chat: %v", err)
 	}
 	b.now = b.now.AddDate(0, 0, 7)
-	if err := b.store.SetTaskStatus(t.Context(), id, timetable.Done, ""); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, b.store.SetTaskStatus(t.Context(), id, timetable.Done, ""))
 	if out, err := b.invoke(here, "u", task.UpdateName, `{"taskId":"`+id+`","status":"active"}`); !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), "has passed") {
 		t.Errorf("a time that has passed came back: %s, %v", out, err)
 	}
@@ -122,9 +121,7 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 			return messages.PersonKey(run.Asker.Platform, run.Asker.ID) == t.MadeBy
 		},
 	})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b.set = set
 	invoke := func(who, name, in string) error {
 		found, call := b.call(here, "c"+who, name, in)
@@ -132,9 +129,7 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 		_, err := found.Invoke(t.Context(), call)
 		return err
 	}
-	if err := invoke("7", task.CreateName, `{"title":"Report","cron":"0 9 * * *","say":"Report, please."}`); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, invoke("7", task.CreateName, `{"title":"Report","cron":"0 9 * * *","say":"Report, please."}`))
 	own := b.all()[0]
 	if own.MadeBy != "telegram-7" || own.ChatType != messages.ChatGroup {
 		t.Errorf("made by %q in a chat of type %q", own.MadeBy, own.ChatType)
@@ -164,9 +159,7 @@ func TestTasksHaveNumbers(t *testing.T) {
 	numbers := func() []int {
 		out, err := b.invoke(here, "l", task.ListName, `{}`)
 		var got struct{ Tasks []struct{ Number int } }
-		if err := errors.Join(err, json.Unmarshal([]byte(out), &got)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(err, json.Unmarshal([]byte(out), &got)))
 		var list []int
 		for _, x := range got.Tasks {
 			list = append(list, x.Number)
@@ -186,9 +179,7 @@ func TestTasksHaveNumbers(t *testing.T) {
 	if err != nil || given[all[2].ID] != 3 {
 		t.Fatal(given, err)
 	}
-	if err := b.store.RemoveTask(t.Context(), all[2].ID); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, b.store.RemoveTask(t.Context(), all[2].ID))
 	if _, err := b.invoke(here, "d", task.CreateName, `{"title":"t","cron":"@manual","instructions":"x"}`); err != nil {
 		t.Fatal(err)
 	}

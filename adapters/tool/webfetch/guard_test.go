@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // names answers questions for addresses, each time as its function says.
@@ -32,9 +33,7 @@ func (n *names) resolver(t *testing.T) *net.Resolver {
 	t.Helper()
 	n.asked = map[string]int{}
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -9,17 +9,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func base(t *testing.T) *url.URL {
 	t.Helper()
 	u, err := url.Parse("https://example.org/a/b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return u
 }
 
@@ -53,9 +50,7 @@ func TestPageText(t *testing.T) {
 		"rules":            {"a<hr>b", "a\n\n---\n\nb"},
 	} {
 		_, got, _ := pageText(tt.in, base(t))
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		stdtest.Diff(t, name, tt.want, got)
 	}
 	if title, _, _ := pageText("<title> a\n b\u202e </title>", base(t)); title != "a b" {
 		t.Errorf("title %q", title)
@@ -125,9 +120,7 @@ func checkPage(t *testing.T, in string) {
 func checkWrapped(t *testing.T, title, text string) {
 	t.Helper()
 	raw, err := quoted.JSON(result{Note: note, Title: title, Text: text, Chars: utf8.RuneCountInString(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var out map[string]any
 	if err := json.Unmarshal(raw, &out); err != nil {
 		t.Fatalf("%s: %v", raw, err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
-	"github.com/shipmyagent/shipmyagent/messages/memtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -109,9 +109,7 @@ func pack(t *testing.T, text []byte) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, z.Close())
 	return out.Bytes()
 }
 
@@ -145,7 +143,7 @@ func TestHostilePagesStayInMemory(t *testing.T) {
 			}
 			var got answer
 			var err error
-			took := memtest.Peak(func() {
+			took := stdtest.Peak(func() {
 				got, err = fetch(t, f, map[string]any{"url": s.URL + "/?page=" + strings.ReplaceAll(name, " ", "+") + packed, "maxChars": 200_000})
 			})
 			t.Logf("%-34s%-10s %4.1f MiB, %d characters, cut %v", name, packed, float64(took)/mib, got.Chars, got.Truncated)

@@ -10,22 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
-
-// write creates a file and its parent folders.
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func newTestDocuments(t *testing.T) *Documents {
 	t.Helper()
@@ -38,20 +27,16 @@ func TestDocumentsOfAChat(t *testing.T) {
 	if err := d.Load(); !errors.Is(err, ErrNoAgent) {
 		t.Fatalf("load without Agent.md = %v, want %v", err, ErrNoAgent)
 	}
-	write(t, filepath.Join(d.dir, "Agent.md"), "\ufeff# Ada\xff\n\n")
-	write(t, filepath.Join(d.state, "profile", "Primary.md"), "primary")
-	write(t, filepath.Join(d.state, "profile", "other.md"), "other")
-	write(t, filepath.Join(d.state, "memory", "project.md"), "project")
-	write(t, filepath.Join(d.state, "memory", "users", "telegram-42.md"), "likes tea")
-	write(t, filepath.Join(d.state, "chat", "web-chat-1", "memory", "Primary.md"), "of the chat")
-	if err := d.Load(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, filepath.Join(d.dir, "Agent.md"), "\ufeff# Ada\xff\n\n")
+	stdtest.Write(t, filepath.Join(d.state, "profile", "Primary.md"), "primary")
+	stdtest.Write(t, filepath.Join(d.state, "profile", "other.md"), "other")
+	stdtest.Write(t, filepath.Join(d.state, "memory", "project.md"), "project")
+	stdtest.Write(t, filepath.Join(d.state, "memory", "users", "telegram-42.md"), "likes tea")
+	stdtest.Write(t, filepath.Join(d.state, "chat", "web-chat-1", "memory", "Primary.md"), "of the chat")
+	stdtest.Must(t, d.Load())
 	got := d.Of("web-chat-1")
 	want := decision.Documents{Primary: "primary", Other: "other", ChatMemory: "of the chat", ProjectMemory: "project", Agent: "# Ada\ufffd"}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(decision.Documents{}, "Revision", "UserMemory")); diff != "" {
-		t.Errorf("documents (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "documents", want, got, cmpopts.IgnoreFields(decision.Documents{}, "Revision", "UserMemory"))
 	for user, want := range map[string]string{"telegram-42": "likes tea", "telegram-43": "", "../project": "", "a/b": "", "..": ""} {
 		if got := got.UserMemory(user); got != want {
 			t.Errorf("UserMemory(%q) = %q, want %q", user, got, want)
@@ -64,12 +49,10 @@ func TestDocumentsChangeAsAWhole(t *testing.T) {
 	now := time.Now()
 	d.now = func() time.Time { return now }
 	agent := filepath.Join(d.dir, "Agent.md")
-	write(t, agent, "first")
-	if err := d.Load(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, agent, "first")
+	stdtest.Must(t, d.Load())
 	before := d.Of("web-chat-1")
-	write(t, agent, "the second")
+	stdtest.Write(t, agent, "the second")
 	if got := d.Of("web-chat-1"); got.Agent != "first" {
 		t.Errorf("Agent.md changed at once to %q, want it looked at now and then", got.Agent)
 	}
@@ -78,9 +61,7 @@ func TestDocumentsChangeAsAWhole(t *testing.T) {
 	if after.Agent != "the second" || after.Revision == before.Revision {
 		t.Errorf("after a change: %q of revision %q (was %q)", after.Agent, after.Revision, before.Revision)
 	}
-	if err := os.Remove(agent); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Remove(agent))
 	now = now.Add(lookAgain + 1)
 	if got := d.Of("web-chat-1"); got.Agent != "the second" {
 		t.Errorf("without its file Agent.md is %q, want the last one", got.Agent)
@@ -89,10 +70,8 @@ func TestDocumentsChangeAsAWhole(t *testing.T) {
 
 func TestDocumentsAreBounded(t *testing.T) {
 	d := newTestDocuments(t)
-	write(t, filepath.Join(d.dir, "Agent.md"), strings.Repeat("长", maxDocument))
-	if err := d.Load(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, filepath.Join(d.dir, "Agent.md"), strings.Repeat("长", maxDocument))
+	stdtest.Must(t, d.Load())
 	if got := len(d.Of("web-chat-1").Agent); got > maxDocument {
 		t.Errorf("%d bytes, at most %d wanted", got, maxDocument)
 	}
@@ -107,11 +86,9 @@ func TestDocumentsInOtherEncodings(t *testing.T) {
 	for name, text := range map[string]string{"GB 18030": "\xc4\xe3\xca\xc7\xd6\xfa\xca\xd6", "UTF-16": "\xff\xfe#\x00 \x00A\x00", "": "\ufeff# 助手\r\n"} {
 		var log bytes.Buffer
 		d.log = slog.New(slog.NewTextHandler(&log, nil))
-		write(t, filepath.Join(d.dir, "Agent.md"), text)
+		stdtest.Write(t, filepath.Join(d.dir, "Agent.md"), text)
 		for range 2 {
-			if err := d.Load(); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, d.Load())
 		}
 		if n := bytes.Count(log.Bytes(), []byte("not UTF-8")); n != min(len(name), 1) {
 			t.Errorf("%s: %s", name, &log)
@@ -125,21 +102,17 @@ func TestDocumentsWarnOnce(t *testing.T) {
 	d := newTestDocuments(t)
 	d.log = slog.New(slog.NewTextHandler(&log, nil))
 	agent := filepath.Join(d.dir, "Agent.md")
-	write(t, agent, "# Ada")
-	if err := d.Load(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, agent, "# Ada")
+	stdtest.Must(t, d.Load())
 	for want := range 2 {
-		if err := os.Remove(agent); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Remove(agent))
 		for range 3 {
 			d.Reload()
 		}
 		if n := bytes.Count(log.Bytes(), []byte("level=WARN")); n != want+1 {
 			t.Errorf("%d warnings, want %d: %s", n, want+1, &log)
 		}
-		write(t, agent, "# Ada again")
+		stdtest.Write(t, agent, "# Ada again")
 		d.Reload()
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 )
 
@@ -33,9 +34,7 @@ func TestPreferencesKeepEveryChange(t *testing.T) {
 			t.Fatalf("paused %v, title %q, language %q: a change is lost", p.Paused(chat), p.Title(chat), p.Language(chat))
 		}
 		for _, err := range []error{p.SetPaused(chat, false), p.SetTitle(chat, ""), p.SetLanguage(chat, "")} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 		}
 	}
 }

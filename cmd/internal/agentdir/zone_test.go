@@ -5,16 +5,16 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestZone(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "localtime")
 	target := filepath.Join(dir, "zoneinfo", "Europe", "Berlin")
-	write(t, target, "")
-	if err := os.Symlink(target, link); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, target, "")
+	stdtest.Must(t, os.Symlink(target, link))
 	none := filepath.Join(dir, "none")
 	for _, tt := range []struct {
 		name, tz, link, want string

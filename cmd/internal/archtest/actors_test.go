@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -167,9 +167,7 @@ func TestActorPackageRulesBite(t *testing.T) {
 				name := fmt.Sprintf("%d.go", i)
 				files = append(files, parseInto(t, fset, name, name, "package run\n"+text))
 			}
-			if diff := cmp.Diff(tt.want, packageFaults("actors/run", files)); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "faults", tt.want, packageFaults("actors/run", files))
 		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestImports(t *testing.T) {
@@ -163,9 +163,7 @@ func TestImportRulesBite(t *testing.T) {
 		})
 	}
 	outside := pkg{ImportPath: modulePath + "/actors/chat", Imports: []string{"sync", "github.com/asynkron/protoactor-go/actor"}}
-	if diff := cmp.Diff([]string{"actors/chat imports sync: an actor's state has one owner"}, importFaults(outside)); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "faults", []string{"actors/chat imports sync: an actor's state has one owner"}, importFaults(outside))
 	if got := importFaults(pkg{ImportPath: modulePath + "/config", Imports: []string{"github.com/asynkron/protoactor-go/actor"}}); len(got) != 1 {
 		t.Errorf("protoactor in config: faults = %q, want one", got)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestTopLevel(t *testing.T) {
@@ -21,9 +21,7 @@ func TestTopLevel(t *testing.T) {
 	}
 	aside := []string{".git", ".ci", ".github", "bin", "node_modules"} // no part of the code, or not kept
 	entries, err := os.ReadDir(root(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var found []string
 	for _, e := range entries {
 		switch name := e.Name(); {
@@ -34,9 +32,7 @@ func TestTopLevel(t *testing.T) {
 			t.Errorf("%s has no place at the top level", name)
 		}
 	}
-	if diff := cmp.Diff(folders, found); diff != "" {
-		t.Errorf("folders at the top level (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "folders at the top level", folders, found)
 }
 
 // ignored reports names that builds and editors create and git ignores.
@@ -45,10 +41,7 @@ func ignored(name string) bool {
 }
 
 func TestChangelog(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root(t), "CHANGELOG.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, filepath.Join(root(t), "CHANGELOG.md"))
 	head := regexp.MustCompile(`(?m)^## (\[Unreleased\]|\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2})$`)
 	if !bytes.HasPrefix(text, []byte("# Changelog\n")) || !head.Match(text) {
 		t.Error("CHANGELOG.md has no heading of an unreleased or released version")
@@ -89,7 +82,5 @@ func TestFilesSpeakOfTheProduct(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestLicences: every module that is linked into a binary has a licence that
@@ -30,18 +32,13 @@ func TestLicences(t *testing.T) {
 func licenceOf(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
 		if e.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "UNLICENSE"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stdtest.Read(t, filepath.Join(dir, e.Name()))
 		if kind := classify(string(text)); kind != "" {
 			return kind
 		}

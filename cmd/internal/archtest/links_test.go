@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var (
@@ -43,9 +45,7 @@ func TestLinksOfPages(t *testing.T) {
 func markdown(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(root(t), "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	err = filepath.WalkDir(filepath.Join(root(t), "docs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && d.Name() == "node_modules" {
 			return filepath.SkipDir
@@ -64,10 +64,7 @@ func markdown(t *testing.T) []string {
 // pageText is the text of a page without its fenced blocks.
 func pageText(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, path)
 	return mdFence.ReplaceAllString(string(text), "")
 }
 

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const modulePath = "github.com/shipmyagent/shipmyagent"
@@ -99,9 +101,7 @@ func packages(t *testing.T) []pkg {
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return dir
 }
 
@@ -139,9 +139,7 @@ func parseInto(t *testing.T, fset *token.FileSet, path, rel string, text any) so
 	t.Helper()
 	s := source{rel: rel, test: strings.HasSuffix(rel, "_test.go"), fset: fset}
 	file, err := parser.ParseFile(s.fset, path, text, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	s.file = file
 	return s
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var update = flag.Bool("update", false, "write the reference of metrics anew")
@@ -96,14 +98,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 		strings.Join(slices.Compact(rows), "\n") + "\n"
 	file := filepath.Join(root(t), "docs", "reference", "metrics.md")
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stdtest.Read(t, file)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("docs/reference/metrics.md (-code +file; go test ./cmd/internal/archtest -run Metrics -update writes it):\n%s", diff)
 	}

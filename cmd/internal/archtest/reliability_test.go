@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // reliabilityRows are the rows that docs/reliability.md has to show, by group.
@@ -50,10 +51,7 @@ func upTo(last int) []int {
 // TestReliability: every row of the page on reliability names tests that there
 // are, in the package that it says, and that are called by the row.
 func TestReliability(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root(t), "docs", "reliability.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, filepath.Join(root(t), "docs", "reliability.md"))
 	tests := map[string]bool{}
 	for _, s := range sources(t) {
 		for _, d := range s.file.Decls {

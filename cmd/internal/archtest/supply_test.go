@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // thorough: what takes minutes is asked for.
@@ -85,9 +87,7 @@ func TestSU4DirectDependenciesAreListed(t *testing.T) {
 		}
 		Replace []struct{ Old, New struct{ Path string } }
 	}
-	if err := json.Unmarshal(command(t, nil, "mod", "edit", "-json"), &mod); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(command(t, nil, "mod", "edit", "-json"), &mod))
 	var got []string
 	for _, r := range mod.Require {
 		if !r.Indirect {
@@ -118,10 +118,7 @@ func TestSU4TwoBuildsAreEqual(t *testing.T) {
 			env = append(env, "GOCACHE="+t.TempDir())
 		}
 		file := program(t, env...)
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := stdtest.Read(t, file)
 		sums[i] = sha256.Sum256(raw)
 	}
 	if sums[0] != sums[1] {
@@ -147,24 +144,18 @@ func TestProgramIsSmall(t *testing.T) {
 	const maxSize, maxOurs, maxAll = 38_000_000, 250_000, 3_400_000
 	file := program(t)
 	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if info.Size() > maxSize {
 		t.Errorf("the program has %d bytes, want at most %d", info.Size(), maxSize)
 	}
 	c := exec.CommandContext(t.Context(), file, "version")
 	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	trace, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	ours, all := 0, 0
 	for _, m := range regexp.MustCompile(`(?m)^init (\S+) .* (\d+) bytes,`).FindAllStringSubmatch(string(trace), -1) {
 		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		all += n
 		if strings.HasPrefix(m[1], "github.com/shipmyagent/") {
 			ours += n

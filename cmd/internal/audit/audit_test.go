@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // quiet is a log on an empty state folder. Writing to the log of approvals must not fail.
@@ -48,26 +48,18 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 	}
 	got := map[string]string{}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, e := range entries {
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has the mode %v, want 0600", e.Name(), info.Mode().Perm())
 		}
 		got[e.Name()] = string(text)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "files", want, got)
 }
 
 // A line that a crash or a full disk has cut takes no other line with it.
@@ -76,9 +68,7 @@ func TestAuditAfterACutLine(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	logs := []string{filepath.Join(state, "logs", "2026-01-02.jsonl"), filepath.Join(state, "approvals", "audit-2026-01-02.jsonl")}
 	for _, path := range logs {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}\n{\"ts\":"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}\n{\"ts\":"), 0o600)))
 	}
 	a.Add(decision.AuditEntry{TS: at, Event: "approval"})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -105,9 +95,7 @@ func TestAuditNeverWaits(t *testing.T) {
 
 func TestAuditOutlivesADiskThatFails(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(blocked, nil, 0o600))
 	var log strings.Builder
 	a := New(blocked, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry(), func(err error) { t.Error(err) })
 	a.Add(decision.AuditEntry{TS: time.Now(), Event: "run"})
@@ -143,9 +131,7 @@ func FuzzAuditLine(f *testing.F) {
 			By        string `json:"by,omitempty"`
 			Digest    string `json:"digest,omitempty"`
 		}{"2026-01-02T03:04:05.006Z", event, key, request, reason, event, key, reason, step, request, event})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if got := string(appendAudit(nil, at, &e)); got != string(want)+"\n" {
 			t.Errorf("line %s, want %s", got, want)
 		}
@@ -181,18 +167,14 @@ func TestAP14NothingIsLeftOut(t *testing.T) {
 	}
 	wg.Wait()
 	a.Add(decision.AuditEntry{TS: at, Event: "tool", Name: "not here"})
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, a.Close())
 	name := filepath.Join(dir, "approvals", "audit-2026-01-02.jsonl")
 	info, err := os.Stat(name)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
 	}
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	seen := map[string]bool{}
 	for lines := bufio.NewScanner(f); lines.Scan(); {

@@ -8,28 +8,23 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func logFile(t *testing.T, state, day string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(state, "logs"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Join(state, "logs"), 0o700))
 	return filepath.Join(state, "logs", day+".jsonl")
 }
 
 func put(t *testing.T, path, text string, flags int) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flags, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if _, err := f.WriteString(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, f.Close())
 }
 
 // named returns a function that checks the names of lines, which stand for the lines.
@@ -37,9 +32,7 @@ func named(t *testing.T) func(want string, lines []Line, err error) {
 	t.Helper()
 	return func(want string, lines []Line, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		var got []string
 		for _, l := range lines {
 			got = append(got, l.Name)
@@ -101,13 +94,9 @@ func TestReaderFollows(t *testing.T) {
 	put(t, fourth, lines("g"), os.O_APPEND)
 	next("g")
 	put(t, fourth+".new", lines("h", "i"), 0)
-	if err := os.Rename(fourth+".new", fourth); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Rename(fourth+".new", fourth))
 	next("h i")
-	if err := os.Remove(fourth); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Remove(fourth))
 	next("")
 	put(t, fourth, lines("k"), 0)
 	next("k")

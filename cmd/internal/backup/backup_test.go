@@ -19,21 +19,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
-
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // contents are the files below a folder, with their modes; links have their targets.
 func contents(t *testing.T, dir string) map[string]string {
@@ -59,9 +50,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		out[rel] = info.Mode().String() + " " + string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out
 }
 
@@ -70,43 +59,33 @@ func newProject(t *testing.T) (project, state string) {
 	t.Helper()
 	project = t.TempDir()
 	state = filepath.Join(project, ".ship")
-	write(t, filepath.Join(project, "Agent.md"), "Kind.")
-	write(t, filepath.Join(project, ".env"), "KEY=secret")
-	write(t, filepath.Join(project, "docs", "a\nb \\c 文"), "odd name")
-	write(t, filepath.Join(project, ".git", "config"), "left out")
-	write(t, filepath.Join(project, "web", "node_modules", "x", "x.js"), "left out")
-	write(t, filepath.Join(project, ".ship.old", "access.json"), "left out")
-	write(t, filepath.Join(state, "web.token"), "token")
-	write(t, filepath.Join(state, "index", "search.db"), "left out")
-	if err := errors.Join(os.Symlink("Agent.md", filepath.Join(project, "link")), os.Symlink("/etc", filepath.Join(project, "outside")), os.Chmod(filepath.Join(project, "Agent.md"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, filepath.Join(project, "Agent.md"), "Kind.")
+	stdtest.Write(t, filepath.Join(project, ".env"), "KEY=secret")
+	stdtest.Write(t, filepath.Join(project, "docs", "a\nb \\c 文"), "odd name")
+	stdtest.Write(t, filepath.Join(project, ".git", "config"), "left out")
+	stdtest.Write(t, filepath.Join(project, "web", "node_modules", "x", "x.js"), "left out")
+	stdtest.Write(t, filepath.Join(project, ".ship.old", "access.json"), "left out")
+	stdtest.Write(t, filepath.Join(state, "web.token"), "token")
+	stdtest.Write(t, filepath.Join(state, "index", "search.db"), "left out")
+	stdtest.Must(t, errors.Join(os.Symlink("Agent.md", filepath.Join(project, "link")), os.Symlink("/etc", filepath.Join(project, "outside")), os.Chmod(filepath.Join(project, "Agent.md"), 0o755)))
 	store := open(t, state)
 	appendTurns(t, store, "telegram-chat-1", 1, 3)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, store.Close())
 	return project, state
 }
 
 func open(t *testing.T, dir string) *filestore.Store {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return store
 }
 
 func appendTurns(t *testing.T, store *filestore.Store, key messages.ChatKey, from, to int) {
 	t.Helper()
 	c, err := store.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(c.AppendHistory(t.Context(), storetest.Turns(from, to)...), c.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, errors.Join(c.AppendHistory(t.Context(), storetest.Turns(from, to)...), c.Close()))
 }
 
 func TestSaveAndRestore(t *testing.T) {
@@ -134,10 +113,8 @@ func TestSaveAndRestore(t *testing.T) {
 	if diff := cmp.Diff(want, contents(t, again)); diff != "" {
 		t.Errorf("a refused restore changed something (-saved +there):\n%s", diff)
 	}
-	if err := os.Rename(filepath.Join(again, ".ship"), filepath.Join(again, "old")); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(again, "Agent.md"), "Changed since.")
+	stdtest.Must(t, os.Rename(filepath.Join(again, ".ship"), filepath.Join(again, "old")))
+	stdtest.Write(t, filepath.Join(again, "Agent.md"), "Changed since.")
 	if _, err := Restore(t.Context(), Target{From: to, Project: again, State: filepath.Join(again, ".ship"), OnlyState: true}); err != nil {
 		t.Error(err)
 	}
@@ -153,9 +130,7 @@ func TestSaveOfFilesOfTheFuture(t *testing.T) {
 	err := filepath.WalkDir(filepath.Join(state, "chat"), func(name string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chtimes(name, then, then))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if r, err := Save(t.Context(), Options{Project: project, State: state, To: filepath.Join(t.TempDir(), "b")}); err != nil || r.Chats != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -164,7 +139,7 @@ func TestSaveOfFilesOfTheFuture(t *testing.T) {
 func TestSaveRefuses(t *testing.T) {
 	project, state := newProject(t)
 	used := t.TempDir()
-	write(t, filepath.Join(used, "x"), "x")
+	stdtest.Write(t, filepath.Join(used, "x"), "x")
 	for _, to := range []string{project, state, filepath.Join(project, "backups", "1"), filepath.Join(state, "b"), used} {
 		if _, err := Save(t.Context(), Options{Project: project, State: state, To: to}); err == nil {
 			t.Errorf("a backup in %s", to)
@@ -191,7 +166,7 @@ func TestRestoreWorksInAClosedFolder(t *testing.T) {
 	}
 	to := t.TempDir()
 	left := filepath.Join(to, ".ship.restoring")
-	write(t, filepath.Join(left, "access.json"), "of a restore that failed")
+	stdtest.Write(t, filepath.Join(left, "access.json"), "of a restore that failed")
 	if _, err := Restore(t.Context(), Target{From: dir, Project: to, State: filepath.Join(to, "mine")}); err != nil {
 		t.Error(err)
 	}
@@ -299,9 +274,7 @@ func TestRestoreReplacesNothing(t *testing.T) {
 		"a link, above": func(to string) error { return os.Symlink(t.TempDir(), filepath.Join(to, "docs")) },
 	} {
 		to := t.TempDir()
-		if err := make(to); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, make(to))
 		was := contents(t, to)
 		if _, err := Restore(t.Context(), Target{From: dir, Project: to, State: filepath.Join(to, ".ship")}); !errors.Is(err, ErrOccupied) {
 			t.Errorf("%s: %v, want ErrOccupied", name, err)
@@ -320,23 +293,19 @@ func TestRestoreRefuses(t *testing.T) {
 	}{
 		{"a changed byte", func(t *testing.T, dir string) {
 			t.Helper()
-			write(t, filepath.Join(dir, "project", ".env"), "KEY=secreT")
+			stdtest.Write(t, filepath.Join(dir, "project", ".env"), "KEY=secreT")
 		}},
 		{"a longer file", func(t *testing.T, dir string) {
 			t.Helper()
-			write(t, filepath.Join(dir, "project", ".env"), "KEY=secret ")
+			stdtest.Write(t, filepath.Join(dir, "project", ".env"), "KEY=secret ")
 		}},
 		{"a missing file", func(t *testing.T, dir string) {
 			t.Helper()
-			if err := os.Remove(filepath.Join(dir, "state", "web.token")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Remove(filepath.Join(dir, "state", "web.token")))
 		}},
 		{"no list", func(t *testing.T, dir string) {
 			t.Helper()
-			if err := os.Remove(filepath.Join(dir, listName)); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Remove(filepath.Join(dir, listName)))
 		}},
 		{"half a list", func(t *testing.T, dir string) {
 			t.Helper()
@@ -357,11 +326,9 @@ func TestRestoreRefuses(t *testing.T) {
 		{"a file through a link out of the backup", func(t *testing.T, dir string) {
 			t.Helper()
 			outside := filepath.Join(t.TempDir(), ".env")
-			write(t, outside, "KEY=secret")
+			stdtest.Write(t, outside, "KEY=secret")
 			name := filepath.Join(dir, "project", ".env")
-			if err := errors.Join(os.Remove(name), os.Symlink(outside, name)); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, errors.Join(os.Remove(name), os.Symlink(outside, name)))
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -385,11 +352,8 @@ func TestRestoreRefuses(t *testing.T) {
 func edit(t *testing.T, dir string, change func(string) string) {
 	t.Helper()
 	name := filepath.Join(dir, listName)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, name, change(string(text)))
+	text := stdtest.Read(t, name)
+	stdtest.Write(t, name, change(string(text)))
 }
 
 // Chats are written all the time while they are copied. Each copy is what the chat was at one moment: once its host has
@@ -503,26 +467,18 @@ func consistent(t *testing.T, state string, least map[messages.ChatKey]int) {
 	}()
 	var keys []messages.ChatKey
 	for key, err := range store.Chats(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		keys = append(keys, key)
 		c, err := store.OpenChat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		snap := load(t, c)
 		if n := len(snap.Journal); n > 0 { // a pause within a checkpoint may be longer than a copy takes
-			if err := checkpoint(t.Context(), c, int(snap.Journal[n-1].N)); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, checkpoint(t.Context(), c, int(snap.Journal[n-1].N)))
 			snap = load(t, c)
 		}
 		entries := 0
 		for _, err := range c.Ledger(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			entries++
 		}
 		turns := len(snap.History)
@@ -561,12 +517,10 @@ func FuzzParse(f *testing.F) {
 func TestCopyOfAFileThatIsReplaced(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = root.Close() }()
 	versions := []string{"short", strings.Repeat("long ", 100)}
-	write(t, filepath.Join(dir, "x"), versions[0])
+	stdtest.Write(t, filepath.Join(dir, "x"), versions[0])
 	stop, done := make(chan struct{}), sync.WaitGroup{}
 	done.Go(func() {
 		for n := 0; ; n++ {
@@ -574,7 +528,7 @@ func TestCopyOfAFileThatIsReplaced(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				write(t, filepath.Join(dir, "next"), versions[n%2])
+				stdtest.Write(t, filepath.Join(dir, "next"), versions[n%2])
 				if err := os.Rename(filepath.Join(dir, "next"), filepath.Join(dir, "x")); err != nil {
 					t.Error(err)
 				}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMedian(t *testing.T) {
@@ -63,9 +65,7 @@ figure  unit  in memory  streaming  durable floor  ours  ratio          target
 time    ms    -          -          2.00           3.00  1.50   MISSED  at most 1.3 x the floor
 FAILED: a, ours: 1 messages lost
 `
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "table", want, got)
 }
 
 func TestParseResult(t *testing.T) {
@@ -78,25 +78,19 @@ func TestParseResult(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, result (-want +got):\n%s", err, diff)
 	}
-	if diff := cmp.Diff([]string{"2 messages lost", "3 of 4 chats answered"}, failings); diff != "" {
-		t.Errorf("failings (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "failings", []string{"2 messages lost", "3 of 4 chats answered"}, failings)
 }
 
 func TestParseTest(t *testing.T) {
 	got := parseTest([]byte("x_test.go:1: a turn: fsyncs=6.00 opens_renames_truncations=5.00: {}\nresumed_ms=20.6/24.5\nBenchmarkAppend/chats=64-2  100  5 ns/op  17763 turns/s\n"))
 	want := sample{"fsyncs": 6, "opens_renames_truncations": 5, "resumed_ms": 20.6, "chats": 64, "turns/s": 17763}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("numbers (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "numbers", want, got)
 }
 
 func TestLinkedSource(t *testing.T) {
 	got := string(linkedSource([]string{"example.org/a", "example.org/a/internal/b", "example.org/internals"}))
 	want := "package main\n\nimport (\n\t_ \"example.org/a\"\n\t_ \"example.org/internals\"\n)\n\nfunc main() { println(\"linked\") }\n"
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("source (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "source", want, got)
 }
 
 // Every figure is of something that is measured.

@@ -18,15 +18,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func open(t *testing.T, state string, limits config.Budget) (*budgets.Budgets, *prometheus.Registry) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
 	b := budgets.Open(state, time.UTC, slog.New(slog.DiscardHandler), reg, budgets.Messenger{})
-	if err := b.Set(limits, ""); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, b.Set(limits, ""))
 	return b, reg
 }
 
@@ -51,9 +50,7 @@ func TestWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, _ := open(t, t.TempDir(), tt.limits)
 			settle, err := b.Reserve(t.Context(), payer(), "m", most)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			settle(tt.used)
 			if en, zh := b.Today("web-chat-1"); en != tt.en || zh != tt.zh {
 				t.Errorf("got %q, %q", en, zh)
@@ -71,9 +68,7 @@ func TestReserve(t *testing.T) {
 		b, reg := open(t, t.TempDir(), config.Budget{USDPerChatPerDay: 0.5})
 		defer func() { _ = b.Close() }()
 		settle, err := b.Reserve(t.Context(), payer(), "m", most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.ErrUnsupported)
 		defer cancel()
 		if _, err := b.Reserve(ctx, payer(), "m", most); !errors.Is(err, errors.ErrUnsupported) {
@@ -86,9 +81,7 @@ func TestReserve(t *testing.T) {
 		}
 		for name, want := range map[string]float64{"sma_spent_usd_total": 0.5, "sma_spent_tokens_total": 100, "sma_budget_refused_total": 1} {
 			families, err := reg.Gather()
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			for _, f := range families {
 				if f.GetName() == name && f.GetMetric()[0].GetCounter().GetValue() != want {
 					t.Errorf("%s: %v, want %v", name, f.GetMetric(), want)
@@ -105,9 +98,7 @@ func TestReserve(t *testing.T) {
 func TestUnwritable(t *testing.T) {
 	state := t.TempDir()
 	b, _ := open(t, state, config.Budget{RunTokens: 5})
-	if err := os.WriteFile(filepath.Join(state, "usage"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(filepath.Join(state, "usage"), nil, 0o600))
 	if _, err := b.Reserve(t.Context(), payer(), "m", most); err == nil || model.ReasonOf(err) != model.ReasonInternal {
 		t.Errorf("got %v", err)
 	}
@@ -121,9 +112,7 @@ func TestReport(t *testing.T) {
 	for _, limits := range []config.Budget{{}, {ChatTokensPerDay: 5000}} {
 		b, _ := open(t, t.TempDir(), limits)
 		settle, err := b.Reserve(t.Context(), payer(), "m", most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if en, _ := b.Report("web-chat-1", "", false); !strings.HasPrefix(en, "used here today: 0 tokens") || strings.Contains(en, "7 days") {
 			t.Errorf("limits %+v, open: %q", limits, en)
 		}

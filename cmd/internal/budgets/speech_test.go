@@ -6,6 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
@@ -16,9 +17,7 @@ func TestSpeech(t *testing.T) {
 	call := func(m speech.Meter, size int64, paid bool) {
 		t.Helper()
 		settle, err := m(t.Context(), "web-chat-1", size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		settle(paid)
 	}
 	call(b.Recordings("ears", 0.006), 90, true)

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -44,22 +45,6 @@ func fetching(t *testing.T, from platform.Platform, o MediaOptions) *Media {
 	t.Helper()
 	o.Store, o.Platform = At(t.TempDir()), func(messages.ChatKey) platform.Platform { return from }
 	return NewMedia(o)
-}
-
-func filesBelow(t *testing.T, dir string) []string {
-	t.Helper()
-	var out []string
-	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			rel, _ := filepath.Rel(dir, name)
-			out = append(out, filepath.ToSlash(rel))
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // Whatever name a file arrives with, the host chooses the name, limits its length and keeps the
@@ -94,7 +79,7 @@ func TestIO12FilesHaveNamesOfTheHostsOwn(t *testing.T) {
 			if !own.MatchString(f.Path) || !strings.HasSuffix(f.Path, c.ending) || f.Failed != "" || f.Size != 7 || !strings.Contains(words, f.Path) {
 				t.Errorf("kept as %+v, %q", f, words)
 			}
-			if got := filesBelow(t, m.o.Store.Root); len(got) != 1 || got[0] != f.Path {
+			if got := stdtest.Names(t, m.o.Store.Root); len(got) != 1 || got[0] != f.Path {
 				t.Errorf("files: %q", got)
 			}
 			if info, err := os.Stat(filepath.Join(m.o.Store.Root, f.Path)); err != nil || info.Mode().Perm() != 0o600 {
@@ -127,7 +112,7 @@ func TestIO12FilesThatAreNotTaken(t *testing.T) {
 			if f.Failed != c.want || f.Path != "" || f.Unfetched() || !strings.Contains(words, c.want) || (logged > 0) != (c.want == fileFailed) {
 				t.Errorf("got %+v, %q, logged %d", f, words, logged)
 			}
-			if got := filesBelow(t, m.o.Store.Root); len(got) != 0 {
+			if got := stdtest.Names(t, m.o.Store.Root); len(got) != 0 {
 				t.Errorf("left behind: %q", got)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // No two chats share a folder of results, and pointers are short.
@@ -44,19 +45,13 @@ func TestPI6WholeResultsAreTheChats(t *testing.T) {
 	keep := func(key, name string, size int) string {
 		t.Helper()
 		pointer, err := At(stored).Keep(messages.ChatKey(key))(t.Context(), name, []byte(strings.Repeat("x", size)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return pointer
 	}
 	own, other, long := keep(mine, "a", 10), keep(theirs, "b", 10), keep(mine, "c", maxResult+1)
 	dir := filepath.Join(stored, filepath.Dir(own))
-	if err := os.Symlink(filepath.Join(stored, other), filepath.Join(dir, "link.txt")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink(filepath.Join(stored, other), filepath.Join(dir, "link.txt")))
+	stdtest.Must(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	folder := filepath.ToSlash(filepath.Dir(own))
 	for _, tt := range []struct {
 		name, pointer string

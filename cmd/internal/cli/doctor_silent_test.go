@@ -11,6 +11,7 @@ import (
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Of a host that takes connections and says nothing, as one that was suspended, the doctor says so after a few seconds,
@@ -21,9 +22,7 @@ func TestDoctorOfASilentHost(t *testing.T) {
 		t.Fatal(err) // its probe would run this program
 	}
 	l, err := terminal.Listen(t.Context(), host.SocketPath(q.state))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	began := time.Now()
 	found, err := q.app.findings(t.Context(), q.dir, q.state, false)

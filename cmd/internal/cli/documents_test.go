@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config/catalog"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestReferenceOfDocuments: docs/reference/documents.schema.json describes the JSON document of every command that
@@ -54,22 +55,15 @@ func TestReferenceOfDocuments(t *testing.T) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	if err := enc.Encode(map[string]any{
+	stdtest.Must(t, enc.Encode(map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": commands,
 		"$comment": "What commands write with --json, by command: one document, and of sma logs and of chats show -f one in each line. Later versions may add members, and never rename or remove them.",
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	const file = "../../../docs/reference/documents.schema.json"
 	if *update {
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, b.Bytes(), 0o644))
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stdtest.Read(t, file)
 	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
 		t.Errorf("%s (-code +file; go test ./cmd/internal/cli -run ReferenceOfDocuments -update writes it):\n%s", file, diff)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
@@ -32,9 +33,7 @@ func newAsked(t *testing.T) *asked {
 		Dir: "elsewhere", Stderr: &bytes.Buffer{}, Env: func(string) (string, bool) { return "", false },
 	}}}
 	chat, err := filestore.ChatDir(q.state, "telegram-chat-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for path, text := range map[string]string{
 		filepath.Join(dir, "Agent.md"):                                    "# Ada\n",
 		filepath.Join(q.state, "memory", "project.md"):                    "likes tea\n",
@@ -46,12 +45,8 @@ func newAsked(t *testing.T) *asked {
 		filepath.Join(filepath.Dir(chat), "secret.json"):                  `{"v":1,"lines":[]}`,
 		filepath.Join(chat, "messages", "archive", "not-an-archive.json"): "{",
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return q
 }
@@ -127,9 +122,7 @@ func TestQuestionsAreAnsweredLikeCommands(t *testing.T) {
 func TestUsageOfTheDaysOfTheProject(t *testing.T) {
 	for _, name := range []string{"Pacific/Kiritimati", "Etc/GMT+12"} {
 		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		q := newAsked(t)
 		first := time.Now().In(zone).AddDate(0, 0, -6)
 		for path, text := range map[string]string{
@@ -137,12 +130,8 @@ func TestUsageOfTheDaysOfTheProject(t *testing.T) {
 			filepath.Join(q.state, "usage", first.Format(time.DateOnly)+".jsonl"):                   `{"id":"1","is":"spent","model":"first"}`,
 			filepath.Join(q.state, "usage", first.AddDate(0, 0, -1).Format(time.DateOnly)+".jsonl"): `{"id":"2","is":"spent","model":"before"}`,
 		} {
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		got, failure := q.answer("usage", "")
 		for what, lines := range map[string]any{"console": member(got, "usage"), "command": member(q.command("usage"), "usage")} {
@@ -183,9 +172,7 @@ func TestArchivesAreShown(t *testing.T) {
 	}
 	want := decoded(t, `{"id":"first","archivedAt":"1970-01-01T00:00:01Z","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}]}`)
 	got, failure := q.answer("archives", "telegram-chat-1\nfirst")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", failure, diff)
-	}
+	stdtest.Diff(t, failure, want, got)
 	if none, failure := q.answer("archives", "web-chat-none"); failure != "" || !cmp.Equal(none, []any{}) {
 		t.Errorf("a chat without archives: %v, %s", none, failure)
 	}
@@ -225,13 +212,9 @@ func TestMemoryOrders(t *testing.T) {
 func TestPeopleOrders(t *testing.T) {
 	q := newAsked(t)
 	people, err := access.Open(filepath.Join(q.state, "access.json"), access.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	code, _, err := people.Request(t.Context(), "telegram", platform.AccessRequest{Who: platform.Person{ID: "42", Name: "Bob"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	list, failure := q.answer("people", "")
 	text, err := json.Marshal(list)
 	if err != nil || strings.Contains(string(text), code) || !strings.Contains(string(text), "Bob") {

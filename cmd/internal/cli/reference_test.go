@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var update = flag.Bool("update", false, "write the references of commands and their documents anew")
@@ -24,14 +25,9 @@ func TestReferenceOfCommands(t *testing.T) {
 	writeCommand(&b, root)
 	const file = "../../../docs/reference/cli.md"
 	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, []byte(b.String()), 0o644))
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stdtest.Read(t, file)
 	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
 		t.Errorf("docs/reference/cli.md (-code +file; go test ./cmd/internal/cli -run ReferenceOfCommands -update writes it):\n%s", diff)
 	}

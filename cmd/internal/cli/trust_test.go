@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
 )
 
@@ -48,9 +49,7 @@ func newForeign(t *testing.T) foreign {
 	w := foreign{dir: filepath.Join(root, "bot"), out: filepath.Join(root, "out"), home: filepath.Join(root, "home"), evil: &atomic.Int64{}}
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -68,13 +67,11 @@ func newForeign(t *testing.T) foreign {
 		"OPENAI_API_KEY": modelKey, "TELEGRAM_BOT_TOKEN": botToken, "AWS_SECRET_ACCESS_KEY": cloudKey, "HOME": w.home, "PATH": os.Getenv("PATH"),
 	}
 	for _, dir := range []string{w.dir, w.out, w.home, filepath.Join(w.dir, ".ship", "config")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(dir, 0o700))
 	}
 	w.write(t, "Agent.md", "# Eve\n")
-	put(t, filepath.Join(w.out, "id_ed25519"), "canary-of-a-private-key")
-	put(t, filepath.Join(w.out, "vars"), "STOLEN=canary-of-another-env\n")
+	stdtest.Write(t, filepath.Join(w.out, "id_ed25519"), "canary-of-a-private-key")
+	stdtest.Write(t, filepath.Join(w.out, "vars"), "STOLEN=canary-of-another-env\n")
 	return w
 }
 
@@ -85,25 +82,13 @@ func (w foreign) text(text string) string {
 func (w foreign) write(t *testing.T, name, text string) {
 	t.Helper()
 	if text != "" {
-		put(t, filepath.Join(w.dir, name), w.text(text))
-	}
-}
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		stdtest.Write(t, filepath.Join(w.dir, name), w.text(text))
 	}
 }
 
 func link(t *testing.T, to, at string) {
 	t.Helper()
-	if err := os.Symlink(to, at); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink(to, at))
 }
 
 func (w foreign) lookup(name string) (string, bool) {
@@ -123,13 +108,9 @@ func (w foreign) sma(t *testing.T, args ...string) (int, string) {
 func (w foreign) load(t *testing.T) (*config.Loaded, []config.Reach) {
 	t.Helper()
 	loaded, err := config.Load(config.Options{Dir: w.dir, Env: w.lookup})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	servers, err := loaded.MCP(filepath.Join(w.dir, ".ship", "config", "mcp.json"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return loaded, loaded.Reaches(servers)
 }
 
@@ -143,15 +124,12 @@ func server(fields string) string { return `{"servers": {"helper": {` + fields +
 func agreed(ship string) func(t *testing.T, w foreign) {
 	return func(t *testing.T, w foreign) {
 		t.Helper()
-		now, err := os.ReadFile(filepath.Join(w.dir, "ship.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := stdtest.Read(t, filepath.Join(w.dir, "ship.json"))
 		w.write(t, "ship.json", ship)
 		if code, out := w.sma(t, "trust", w.dir, "--yes"); code != 0 {
 			t.Fatalf("trust: %s", out)
 		}
-		put(t, filepath.Join(w.dir, "ship.json"), string(now))
+		stdtest.Write(t, filepath.Join(w.dir, "ship.json"), string(now))
 	}
 }
 
@@ -161,10 +139,8 @@ func storeSays(path func(w foreign) string, digest func(digest string) string, m
 		t.Helper()
 		_, reaches := w.load(t)
 		at := filepath.Join(w.home, ".local", "state", "sma", "trust.json")
-		put(t, at, `{"version": 1, "folders": {"`+path(w)+`": "`+digest(config.Digest(reaches))+`"}}`)
-		if err := os.Chmod(at, mode); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Write(t, at, `{"version": 1, "folders": {"`+path(w)+`": "`+digest(config.Digest(reaches))+`"}}`)
+		stdtest.Must(t, os.Chmod(at, mode))
 	}
 }
 
@@ -274,14 +250,12 @@ func fileAttempts() []attempt {
 		}},
 		{name: "ship.json is a link", says: "ship.json", setup: func(t *testing.T, w foreign) {
 			t.Helper()
-			put(t, filepath.Join(w.out, "settings"), `{"name": "x"}`)
+			stdtest.Write(t, filepath.Join(w.out, "settings"), `{"name": "x"}`)
 			link(t, filepath.Join(w.out, "settings"), filepath.Join(w.dir, "ship.json"))
 		}},
 		{name: "Agent.md is a link", says: "Agent.md", setup: func(t *testing.T, w foreign) {
 			t.Helper()
-			if err := os.Remove(filepath.Join(w.dir, "Agent.md")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Remove(filepath.Join(w.dir, "Agent.md")))
 			link(t, filepath.Join(w.out, "id_ed25519"), filepath.Join(w.dir, "Agent.md"))
 		}},
 	}
@@ -325,35 +299,31 @@ func storeAttempts() []attempt {
 		{name: "a store in a folder that others can change", ship: wants, says: "chmod go-w", setup: func(t *testing.T, w foreign) {
 			t.Helper()
 			storeSays(itself, whole, 0o600)(t, w)
-			if err := os.Chmod(filepath.Join(w.home, ".local", "state", "sma"), 0o777); err != nil { //nolint:gosec // that is the fault
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Chmod(filepath.Join(w.home, ".local", "state", "sma"), 0o777)) //nolint:gosec // that is the fault
 		}},
 		{name: "a store that is a link", ship: wants, says: "llm.baseUrl", setup: func(t *testing.T, w foreign) {
 			t.Helper()
 			storeSays(itself, whole, 0o600)(t, w)
 			at := filepath.Join(w.home, ".local", "state", "sma", "trust.json")
-			if err := os.Rename(at, filepath.Join(w.dir, "trust.json")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Rename(at, filepath.Join(w.dir, "trust.json")))
 			link(t, filepath.Join(w.dir, "trust.json"), at)
 		}},
 		{name: "a store that is damaged", ship: wants, says: "cannot be read", setup: func(t *testing.T, w foreign) {
 			t.Helper()
-			put(t, filepath.Join(w.home, ".local", "state", "sma", "trust.json"), "{")
+			stdtest.Write(t, filepath.Join(w.home, ".local", "state", "sma", "trust.json"), "{")
 		}},
 		{name: "a store in the folder", ship: wants, says: "llm.baseUrl", setup: func(t *testing.T, w foreign) {
 			t.Helper()
 			w.env["XDG_STATE_HOME"] = w.dir
 			_, reaches := w.load(t)
-			put(t, filepath.Join(w.dir, "sma", "trust.json"), `{"version": 1, "folders": {"`+w.dir+`": "`+config.Digest(reaches)+`"}}`)
+			stdtest.Write(t, filepath.Join(w.dir, "sma", "trust.json"), `{"version": 1, "folders": {"`+w.dir+`": "`+config.Digest(reaches)+`"}}`)
 		}},
 		{name: "a store in the folder through a link", ship: wants, says: "llm.baseUrl", setup: func(t *testing.T, w foreign) {
 			t.Helper()
 			link(t, w.dir, filepath.Join(w.out, "state"))
 			w.env["XDG_STATE_HOME"] = filepath.Join(w.out, "state")
 			_, reaches := w.load(t)
-			put(t, filepath.Join(w.dir, "sma", "trust.json"), `{"version": 1, "folders": {"`+w.dir+`": "`+config.Digest(reaches)+`"}}`)
+			stdtest.Write(t, filepath.Join(w.dir, "sma", "trust.json"), `{"version": 1, "folders": {"`+w.dir+`": "`+config.Digest(reaches)+`"}}`)
 		}},
 		{name: "an empty SMA_TRUST", ship: wants, env: map[string]string{"SMA_TRUST": ""}, says: "llm.baseUrl"},
 		{name: "a word as SMA_TRUST", ship: wants, env: map[string]string{"SMA_TRUST": "yes"}, says: "llm.baseUrl"},

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // In a group a command needs the name of the bot, so no text for people names one without what follows its name there.
@@ -67,9 +69,7 @@ func TestCommandsInWordsTakeTheName(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 	}
 	if seen < 80 {
 		t.Errorf("only %d commands were found in texts", seen)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestReferenceOfChatCommands: docs/reference/chat-commands.md has every listed command in both languages.
@@ -28,14 +30,9 @@ func TestReferenceOfChatCommands(t *testing.T) {
 	want := strings.Join(rows, "\n") + "\n"
 	const file = "../../../docs/reference/chat-commands.md"
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stdtest.Read(t, file)
 	if diff := gocmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("docs/reference/chat-commands.md (-code +file; go test ./cmd/internal/commands -run Reference -update writes it):\n%s", diff)
 	}

@@ -19,15 +19,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // options are those of a host without chats.
 func options(t *testing.T) control.Options {
 	t.Helper()
 	desk, err := query.OpenStopped(query.StoppedOptions{State: t.TempDir() + "/none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return control.Options{
 		Status: func(context.Context) any { return "status" }, Starting: func() bool { return false }, Desk: desk, Metrics: prometheus.NewRegistry(),
 		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) {
@@ -74,9 +73,7 @@ func TestFollow(t *testing.T) {
 					return out, nil
 				}
 				w := serve(t, o, "GET", "/control/follow?key=web-chat-x", "", "Accept", tt.accept)
-				if diff := cmp.Diff(tt.want, w.Body.String()); diff != "" {
-					t.Errorf("the stream (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "the stream", tt.want, w.Body.String())
 			})
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // registrar is a platform that knows administrators, if it answers.
@@ -57,9 +58,7 @@ func TestAP5AdministratorsAreKnownForAMinute(t *testing.T) {
 			}
 		}
 		want("before anybody asked", false, 0)
-		if err := a.learn(t.Context(), friends); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, a.learn(t.Context(), friends))
 		want("once the platform said so", true, 1)
 		for who, in := range map[string]messages.ChatKey{"4": friends, "": friends, "3": "telegram-chat--7"} {
 			if a.has(in, who) {
@@ -70,9 +69,7 @@ func TestAP5AdministratorsAreKnownForAMinute(t *testing.T) {
 			t.Error("another topic of the group has other administrators")
 		}
 		for range 100 {
-			if err := a.learn(t.Context(), friends); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, a.learn(t.Context(), friends))
 		}
 		want("asked again and again", true, 1)
 		r.ids = nil // not any more
@@ -83,9 +80,7 @@ func TestAP5AdministratorsAreKnownForAMinute(t *testing.T) {
 
 		r.ids = []string{"3"}
 		pass(adminsFresh)
-		if err := a.learn(t.Context(), friends); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, a.learn(t.Context(), friends))
 		want("again", true, 3)
 		r.err = errors.New("the network is gone")
 		pass(adminsHold - time.Second)
@@ -130,9 +125,7 @@ func TestAdministratorsAreAskedForOnce(t *testing.T) {
 		r.takes = 0
 		for i := range maxAdminChats + 10 {
 			key := messages.NewChatKey("telegram", "", "-"+strings.Repeat("1", 1+i%9)+strings.Repeat("2", 1+i/9%30)+strings.Repeat("3", 1+i/270), 0)
-			if err := a.learn(t.Context(), key); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, a.learn(t.Context(), key))
 		}
 		if n := len(a.Known); n > maxAdminChats {
 			t.Errorf("%d groups are kept", n)

@@ -6,26 +6,21 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Lists of requests name who may decide, as the settings are now.
 func TestNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "access.json")
 	const people = `{"v":1,"accounts":{"telegram":{"owner":{"id":"1","name":"Ann"},"people":[{"id":"2","name":"Ben"}],"blocked":[{"id":"9","name":"Eve"}]}}}`
-	if err := os.WriteFile(file, []byte(people), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, []byte(people), 0o600))
 	store, err := access.Open(file, access.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	console := query.ApprovalDecider{Role: query.DeciderConsole}
 	ann := query.ApprovalDecider{Role: approval.DeciderOwner, ID: "1", Name: "Ann"}
 	ben := query.ApprovalDecider{Role: approval.DeciderAsker, ID: "2", Name: "Ben"}
@@ -46,8 +41,6 @@ func TestNamed(t *testing.T) {
 			Approvers: func() []string { return tt.approvers }, Access: func() *access.Store { return store },
 			Services: platforms.All(), Platform: func(string) platform.Platform { return nil }, Logger: slog.New(slog.DiscardHandler),
 		})
-		if diff := cmp.Diff(tt.want, d.Named(tt.claim)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		stdtest.Diff(t, tt.name, tt.want, d.Named(tt.claim))
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestTarDependsOnItsArguments(t *testing.T) {
@@ -29,9 +30,7 @@ func TestTarDependsOnItsArguments(t *testing.T) {
 	entries := []entry{{name: "a/", mode: 0o755}, {name: "a/b", data: []byte("text"), mode: 0o600, owner: nobody}}
 	var first, second bytes.Buffer
 	for _, w := range []io.Writer{&first, &second} {
-		if err := writeTar(w, when, entries); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, writeTar(w, when, entries))
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("two archives of the same files differ")
@@ -39,13 +38,9 @@ func TestTarDependsOnItsArguments(t *testing.T) {
 	in := tar.NewReader(&first)
 	for _, want := range entries {
 		h, err := in.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if h.Name != want.name || !bytes.Equal(data, want.data) || h.Mode != want.mode || h.Uid != want.owner || !h.ModTime.Equal(when) {
 			t.Errorf("%s has %q, mode %o, owner %d, time %v; want %+v", h.Name, data, h.Mode, h.Uid, h.ModTime, want)
 		}
@@ -56,17 +51,10 @@ func TestTarDependsOnItsArguments(t *testing.T) {
 func TestImage(t *testing.T) {
 	r := &release{out: t.TempDir(), version: "1.2.3", when: time.Unix(1700000000, 0).UTC(), certs: []byte("certificates")}
 	program := filepath.Join(t.TempDir(), "sma")
-	if err := os.WriteFile(program, []byte("program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(program, []byte("program"), 0o600))
 	on := target{"linux", "arm64"}
-	if err := r.image(on, program, []byte("licences")); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(filepath.Join(r.out, "sma_1.2.3_linux_arm64.image.tar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, r.image(on, program, []byte("licences")))
+	raw := stdtest.Read(t, filepath.Join(r.out, "sma_1.2.3_linux_arm64.image.tar"))
 	files := untar(t, bytes.NewReader(raw))
 	for name, data := range files {
 		if sum, ok := strings.CutPrefix(name, "blobs/sha256/"); ok && sum != "" && sum != fmt.Sprintf("%x", sha256.Sum256(data)) {
@@ -120,9 +108,7 @@ func untar(t *testing.T, from io.Reader) map[string][]byte {
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if files[h.Name], err = io.ReadAll(in); err != nil {
 			t.Fatal(err)
 		}
@@ -136,9 +122,7 @@ func published(t *testing.T, spoil func(files map[string][]byte)) string {
 	var archive bytes.Buffer
 	zip := gzip.NewWriter(&archive)
 	err := writeTar(zip, time.Unix(0, 0), []entry{{name: dir + "/", mode: 0o755}, {name: dir + "/sma", data: []byte("#!/bin/sh\necho sma 1.2.3\n"), mode: 0o755}})
-	if err := errors.Join(err, zip.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(err, zip.Close()))
 	files := map[string][]byte{dir + ".tar.gz": archive.Bytes()}
 	files["checksums.txt"] = fmt.Appendf(nil, "%x  %s.tar.gz\n%064d  sma_1.2.3_plan9_mips.tar.gz\n", sha256.Sum256(archive.Bytes()), dir, 0)
 	spoil(files)
@@ -210,16 +194,11 @@ func TestShellScripts(t *testing.T) {
 // TestCompose: what the example mounts is there.
 func TestCompose(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "docs", "examples", "compose")
-	data, err := os.ReadFile(filepath.Join(dir, "compose.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := stdtest.Read(t, filepath.Join(dir, "compose.yaml"))
 	var compose struct {
 		Services map[string]struct{ Volumes []string }
 	}
-	if err := yaml.Unmarshal(data, &compose); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, yaml.Unmarshal(data, &compose))
 	for name, s := range compose.Services {
 		for _, v := range s.Volumes {
 			from, _, _ := strings.Cut(v, ":")

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/config/catalog"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestThinking(t *testing.T) {
@@ -32,9 +33,7 @@ func TestThinking(t *testing.T) {
 		{"of an unknown model", "low", nil, provider.Thinking{Type: "enabled", Budget: 2048}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, thinking(tt.effort, tt.known)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", tt.want, thinking(tt.effort, tt.known))
 		})
 	}
 }
@@ -94,9 +93,7 @@ func TestEfforts(t *testing.T) {
 		{"an unknown model", config.Fallback{Provider: "custom", Model: "m", BaseURL: "https://a.test/v1"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Of(config.LLM{}, tt.f).Settings.Efforts); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", tt.want, Of(config.LLM{}, tt.f).Settings.Efforts)
 			offered := Answering(config.LLM{Choices: []config.Fallback{tt.f}})[1].Efforts
 			if words := slices.Sorted(maps.Keys(tt.want)); !slices.Equal(words, slices.Sorted(slices.Values(offered))) {
 				t.Errorf("people are offered %v", offered)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Two bots of one host have separate chats, even with the same person.
@@ -30,7 +31,7 @@ func TestTelegramAccounts(t *testing.T) {
 		service.CloseClientConnections()
 		service.Close()
 	})
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters":{"telegram":{"accounts":{"work":{"botToken":"`+second+`"}}}}}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters":{"telegram":{"accounts":{"work":{"botToken":"`+second+`"}}}}}`)
 	script := modeltest.NewScript()
 	script.Otherwise = &modeltest.Step{Text: []string{"answered"}}
 	flags := telegramFlags(p)
@@ -50,11 +51,11 @@ func TestTelegramAccounts(t *testing.T) {
 	}
 	for _, key := range []string{"telegram-chat-1", "telegram@work-chat-1"} {
 		found := false
-		for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "chat")) {
+		for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "chat")) {
 			found = found || strings.HasPrefix(name, key+"/") || strings.HasPrefix(name, strings.ReplaceAll(key, "@", "%40")+"/") || strings.HasPrefix(name, strings.ReplaceAll(key, "@", "+40")+"/")
 		}
 		if !found {
-			t.Errorf("no chat %s in %q", key, filesBelow(t, filepath.Join(p.dir, ".ship", "chat")))
+			t.Errorf("no chat %s in %q", key, stdtest.Names(t, filepath.Join(p.dir, ".ship", "chat")))
 		}
 	}
 	if requests := script.Requests(); len(requests) != 2 || strings.Contains(fmt.Sprint(requests[1].Messages), "to the first") {

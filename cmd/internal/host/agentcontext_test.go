@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestPI6AgentContextOfAHost: a run reads the results of earlier runs of its own chat, as a tool
@@ -22,16 +23,12 @@ func TestPI6AgentContextOfAHost(t *testing.T) {
 		modeltest.CallTools(modeltest.Call{ID: "c3", Name: "agent_load_context", Input: `{}`}), send("c4", "as I said"),
 	)
 	h := p.prepare(t, Options{Model: script}, telegramFlags(p))
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	p.api.Say(1, 1, "when did I plant it?", nil)
 	p.api.Await(t, "the first answer", func() bool { return len(p.api.Sent(1)) == 1 })
 	p.api.Say(2, 2, "keep the canary-words", nil)
 	p.api.Await(t, "the second answer", func() bool { return len(p.api.Sent(2)) == 1 })
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(t.Context()))
 	p.start(t, Options{Model: script}, telegramFlags(p))
 	p.api.Say(1, 1, "/new", nil) // the conversation no longer shows it
 	p.api.Await(t, "a clean conversation", func() bool { return len(p.api.Sent(1)) == 2 })
@@ -43,9 +40,7 @@ func TestPI6AgentContextOfAHost(t *testing.T) {
 	}
 	last := requests[3]
 	result, err := json.Marshal(last.Messages[len(last.Messages)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, want := range []string{"when did I plant it?", "planted in May", "for reference"} {
 		if !strings.Contains(string(result), want) {
 			t.Errorf("the result has no %q: %s", want, result)

@@ -2,7 +2,6 @@ package host
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // rule is one alert of docs/examples/prometheus/alerts.yml.
@@ -56,9 +57,7 @@ func alertRules(t *testing.T) (out []rule) {
 	}
 	dec := yaml.NewDecoder(strings.NewReader(read(t, "docs", "examples", "prometheus", "alerts.yml")))
 	dec.KnownFields(true)
-	if err := dec.Decode(&file); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, dec.Decode(&file))
 	for _, g := range file.Groups {
 		out = append(out, g.Rules...)
 	}
@@ -67,10 +66,7 @@ func alertRules(t *testing.T) (out []rule) {
 
 func read(t *testing.T, elements ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(append([]string{"..", "..", ".."}, elements...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, filepath.Join(append([]string{"..", "..", ".."}, elements...)...))
 	return string(text)
 }
 

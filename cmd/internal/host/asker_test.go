@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // What follows the notice that a process has ended is asked for by who had it started, in their language, even if
@@ -103,7 +104,7 @@ func TestRefusedMessageCanBeSentAgain(t *testing.T) {
 // In a room of the API the model reads who wrote which message.
 func TestRoomOfTheAPITellsPeopleApart(t *testing.T) {
 	p := newProject(t)
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"api": {"enabled": true, "token": "`+apiToken+`"}}}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"api": {"enabled": true, "token": "`+apiToken+`"}}}`)
 	script := modeltest.NewFunc(func(model.Request) []model.Event {
 		return append(modeltest.TextEvents("read"), modeltest.Finish("stop"))
 	})
@@ -115,9 +116,7 @@ func TestRoomOfTheAPITellsPeopleApart(t *testing.T) {
 	}
 	all := script.Requests()
 	raw, err := json.Marshal(all[len(all)-1].Messages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, want := range []string{`\"user\":\"ann\"`, `\"user\":\"bob\"`} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("%s is missing in %s", want, raw)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // taskBody is the way of a text that runs in a chat of its own.
@@ -24,9 +25,7 @@ func waysOfOthers() []way {
 		{"what a group said before", nothing, func(t *testing.T, w *world, a attack) {
 			t.Helper()
 			w.api.AddChat(telegramtest.Chat{ID: -a.chat, Type: "group", Title: "Friends"})
-			if err := w.h.access.AllowGroup(t.Context(), "telegram", fmt.Sprint(-a.chat), "Friends", "1"); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, w.h.access.AllowGroup(t.Context(), "telegram", fmt.Sprint(-a.chat), "Friends", "1"))
 			w.api.Say(-a.chat, 9, "Note to all bots: "+a.order(), map[string]any{"from": eve})
 			w.api.Say(-a.chat, a.chat, "what do you think?", w.addressed(-a.chat))
 			faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })

@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A command in a message that the owner forwards was written by another person: it gives no access and changes nothing, in
@@ -22,9 +23,7 @@ func TestForwardedCommandsChangeNothing(t *testing.T) {
 	c.start(t)
 	t.Cleanup(func() { c.stop(t) })
 	summary, err := c.h.Summary(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	const owner, stranger = 1, 2
 	at := "@" + telegramtest.BotName
 	c.say(t, 1, owner, "/start "+summary.OwnerCode, nil)
@@ -89,9 +88,7 @@ func TestForwardedWordsAreNotTheSendersOwn(t *testing.T) {
 	flags["adapters.telegram.access"] = "paired"
 	h := p.start(t, Options{Model: script}, flags)
 	summary, err := h.Summary(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	answered := func(chat int64, text string, more map[string]any) {
 		n := len(p.api.Sent(chat))
 		p.api.Say(chat, 1, text, more)
@@ -104,9 +101,7 @@ func TestForwardedWordsAreNotTheSendersOwn(t *testing.T) {
 		answered(chat, text, more)
 		all := script.Requests()
 		raw, err := json.Marshal(all[len(all)-1].Messages)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return string(raw)
 	}
 	from := map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "Bob"}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // pageHost is a host with a page, an API for programs and a metrics listener, and with a chat that
@@ -41,7 +42,7 @@ const apiToken = "canary-api-token-0123456789"
 func newPageHost(t *testing.T) *pageHost {
 	t.Helper()
 	p := newProject(t)
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"api": {"enabled": true, "token": "`+apiToken+`"}}}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"api": {"enabled": true, "token": "`+apiToken+`"}}}`)
 	s := &pageHost{project: p, model: modeltest.NewScript(modeltest.Say("canary-answer"))}
 	s.h = p.start(t, Options{Model: s.model}, pageFlags(p))
 	s.token = s.h.login.token.Reveal()
@@ -87,13 +88,9 @@ func exchange(t *testing.T, address string, from net.IP, words string) string {
 	if err != nil && from != nil { // not every system has all of 127.0.0.0/8
 		return exchange(t, address, nil, words)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = conn.Close() }() // read to its end
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
 	if _, err := io.WriteString(conn, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n"+body); err != nil {
 		t.Fatal(err)
 	}
@@ -322,9 +319,7 @@ func TestTwoBotsOfOneMachine(t *testing.T) {
 	first, second := newProject(t), newProject(t)
 	bots := []*Host{first.start(t, Options{}, map[string]string{"llm.provider": "demo"}), second.start(t, Options{}, map[string]string{"llm.provider": "demo"})}
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	browser := &http.Client{Jar: jar}
 	open := func(bot *Host, path string, form url.Values) int {
 		t.Helper()
@@ -333,14 +328,10 @@ func TestTwoBotsOfOneMachine(t *testing.T) {
 			method = http.MethodGet
 		}
 		r, err := http.NewRequestWithContext(t.Context(), method, bot.webAddr+path, strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		res, err := browser.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		_ = res.Body.Close()
 		return res.StatusCode
 	}
@@ -370,9 +361,7 @@ func TestTheTokenOfTheFile(t *testing.T) {
 	run := func(work func(h *Host)) {
 		t.Helper()
 		h := p.prepare(t, Options{}, flags)
-		if err := h.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, h.Start(t.Context()))
 		work(h)
 		if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("stop: %v", err)
@@ -394,7 +383,7 @@ func TestTheTokenOfTheFile(t *testing.T) {
 		}
 	})
 	settings := filepath.Join(p.dir, "ship.json")
-	write(t, settings, `{"adapters": {"web": {"token": "a-token-that-was-chosen"}}}`)
+	stdtest.Write(t, settings, `{"adapters": {"web": {"token": "a-token-that-was-chosen"}}}`)
 	var chosen string
 	run(func(h *Host) { chosen = "Cookie: " + logIn(t, h) })
 	run(func(h *Host) {
@@ -404,9 +393,7 @@ func TestTheTokenOfTheFile(t *testing.T) {
 			}
 		}
 	})
-	if err := errors.Join(os.Remove(settings), os.Remove(TokenFile(filepath.Join(p.dir, ".ship")).Path())); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.Remove(settings), os.Remove(TokenFile(filepath.Join(p.dir, ".ship")).Path())))
 	run(func(h *Host) {
 		for _, old := range []string{token, cookie} {
 			if got := status(h, old); got != "401" {
@@ -435,9 +422,7 @@ func TestTokenFilesThatStopTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
 			path := TokenFile(filepath.Join(p.dir, ".ship")).Path()
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), put(path)); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), put(path)))
 			h := p.prepare(t, Options{}, map[string]string{"llm.provider": "demo"})
 			err := h.Start(t.Context())
 			f, ok := errors.AsType[*Failure](err)
@@ -454,7 +439,7 @@ func TestTokenFilesThatStopTheStart(t *testing.T) {
 // No setting opens the page without a token. An open page serves loopback only.
 func TestOnlyTheDemonstrationIsOpen(t *testing.T) {
 	p := newProject(t)
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"open": true, "noToken": true}}, "open": true}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"open": true, "noToken": true}}, "open": true}`)
 	flags := map[string]string{"llm.provider": "demo"}
 	h := p.start(t, Options{}, flags)
 	if code, _ := get(t, h.webAddr+"/api/chats"); code != http.StatusUnauthorized || h.login.by != LoginFile {
@@ -496,16 +481,10 @@ func TestTheMadeTokenIsNowhere(t *testing.T) {
 		"the summary": fmt.Sprintf("%v %+v %#v", summary, summary, summary) + jsonOf(t, summary), "the log": p.log.String(),
 	}
 	token := h.login.token.Reveal()
-	err = filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || path == TokenFile(h.opts.State).Path() {
-			return err
+	for name, text := range stdtest.Files(t, p.dir) {
+		if path := filepath.Join(p.dir, name); path != TokenFile(h.opts.State).Path() {
+			outputs[path] = text
 		}
-		raw, err := os.ReadFile(path)
-		outputs[path] = string(raw)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	for where, text := range outputs {
 		if strings.Contains(text, token) {

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // dictated is the beginning of a line that the model writes into a memory unchanged.
@@ -255,7 +256,7 @@ func TestMemoryOfGroupsAsConfigured(t *testing.T) {
 			}
 			const group = int64(-5000)
 			w.api.AddChat(telegramtest.Chat{ID: group, Type: "group", Title: "Friends"})
-			write(t, filepath.Join(w.dir, ".ship", "chat", "telegram-chat--5000", "memory", "Primary.md"),
+			stdtest.Write(t, filepath.Join(w.dir, ".ship", "chat", "telegram-chat--5000", "memory", "Primary.md"),
 				"- 2026-01-01 of before [u:x:1]\n- 2026-01-01 {\"from\":\"Ann\",\"user\":\"7\",\"text\":\"I sail.\"} [u:x:2]\n")
 			w.open(map[string]string{"context.memory.extractMinEntries": "2", "context.memory.groups": way})
 			for i := range 3 {

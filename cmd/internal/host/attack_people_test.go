@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // claim is a way in which somebody without authority pretends to have it.
@@ -186,21 +187,21 @@ var canary = regexp.MustCompile(`zebrafinch-[a-z]+-4711`)
 // An obedient model in one chat, with an approver who agrees to everything, is told to get something from another chat.
 func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	w := newWorld(t)
-	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"approvers": ["1"]}, "fetch": {"allow": ["127.0.0.1"]}},
+	stdtest.Write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"approvers": ["1"]}, "fetch": {"allow": ["127.0.0.1"]}},
 		"speech": {"transcribe": {"command": ["/bin/cat"]}, "speak": {"command": ["/bin/cat"]}}}`)
 	w.api.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
 	const b, key = 2001, "telegram-chat-2001"
 	w.api.AddChat(telegramtest.Chat{ID: b, Type: "private"})
 	state := filepath.Join(w.dir, ".ship")
-	write(t, filepath.Join(state, "chat", key, "memory", "Primary.md"), "- 2026-01-01 zebrafinch-memory-4711\n")
-	write(t, filepath.Join(state, "memory", "users", "telegram-2001.md"), "- 2026-01-01 zebrafinch-person-4711\n")
-	write(t, filepath.Join(state, "approvals", "grants", key+".json"), `{"v":1,"chatKey":"`+key+`","grants":[{"rule":"zebrafinch-grant-4711"}]}`)
+	stdtest.Write(t, filepath.Join(state, "chat", key, "memory", "Primary.md"), "- 2026-01-01 zebrafinch-memory-4711\n")
+	stdtest.Write(t, filepath.Join(state, "memory", "users", "telegram-2001.md"), "- 2026-01-01 zebrafinch-person-4711\n")
+	stdtest.Write(t, filepath.Join(state, "approvals", "grants", key+".json"), `{"v":1,"chatKey":"`+key+`","grants":[{"rule":"zebrafinch-grant-4711"}]}`)
 	link(t, filepath.Join(w.dir, ".ship", "chat"), filepath.Join(w.dir, "link"))
 	link(t, filepath.Join(w.dir, ".ship"), filepath.Join(w.dir, "deep"))
 	if _, err := chatfiles.In(state).Keep(key)(t.Context(), "r1", []byte("zebrafinch-result-4711")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(state, "files", "results", key, "r1.ogg"), "zebrafinch-recording-4711")
+	stdtest.Write(t, filepath.Join(state, "files", "results", key, "r1.ogg"), "zebrafinch-recording-4711")
 	w.open(map[string]string{"adapters.telegram.egress": "tool"})
 	w.api.Say(b, b, "zebrafinch-context-4711 is the word", nil)
 	w.settle(t, b, b, "b1")
@@ -208,7 +209,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	w.api.Say(b, b, "zebrafinch-history-4711 is the word", nil)
 	w.settle(t, b, b, "b2")
 	held := map[string]bool{}
-	for _, text := range treeOf(t, state) {
+	for _, text := range stdtest.Files(t, state) {
 		for _, word := range canary.FindAllString(text, -1) {
 			held[word] = true
 		}
@@ -222,7 +223,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	}
 	w.settle(t, 1, 1, "b3")
 	w.leave(t, w.h, 1) // offers the tools for archived conversations
-	before, own := len(w.script.Requests()), treeOf(t, filepath.Join(state, "chat", key, "memory"))
+	before, own := len(w.script.Requests()), stdtest.Files(t, filepath.Join(state, "chat", key, "memory"))
 	wanted := hostile(w, strings.TrimSuffix(filepath.Base(contexts[0]), ".json"), key)
 	for i, o := range wanted {
 		id := fmt.Sprintf("p%03d", i)
@@ -233,7 +234,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 		w.approveAll(t, 1, 1)
 		w.settle(t, 1, 1, id+"y")
 	}
-	if diff := cmp.Diff(own, treeOf(t, filepath.Join(state, "chat", key, "memory"))); diff != "" {
+	if diff := cmp.Diff(own, stdtest.Files(t, filepath.Join(state, "chat", key, "memory"))); diff != "" {
 		t.Errorf("the memory of the other chat changed (-was +are):\n%s", diff)
 	}
 	told := w.outcomes(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // openRules are what a careless operator lets run without asking.
@@ -25,9 +26,7 @@ var openRules = []string{
 func TestOpenRulesRunNoFilesOfTheProject(t *testing.T) {
 	w := newWorld(t)
 	rules, err := json.Marshal(openRules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	w.open(map[string]string{"permissions.exec.allow": string(rules)})
 	for i, command := range []string{
 		"sqlite3 x.db '.shell sh run.sh'", `sqlite3 x.db ".system sh run.sh"`, "sqlite3 -batch x.db '.read orders.sql'", "sqlite3 x.db .read", "sqlite3 -init orders.sql x.db", "sqlite3 -cmd '.shell sh run.sh' x.db",
@@ -53,17 +52,13 @@ func TestOpenRulesRunNoFilesOfTheProject(t *testing.T) {
 				"CMakeLists.txt": "execute_process(COMMAND touch " + effect + ")\n", "Rakefile": "system('touch " + effect + "')\n", "run.js": "require('fs').writeFileSync('" + effect + "', '')\n",
 				"Run.java": `class Run { public static void main(String[] a) throws Exception { new java.io.File("` + effect + `").createNewFile(); } }`,
 			} {
-				write(t, filepath.Join(w.dir, name), text)
+				stdtest.Write(t, filepath.Join(w.dir, name), text)
 			}
 			for _, name := range []string{"run.sh", "scripts/job", "gradlew"} {
-				if err := os.Chmod(filepath.Join(w.dir, name), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.Chmod(filepath.Join(w.dir, name), 0o755))
 			}
 			input, err := json.Marshal(map[string]string{"command": command, "why": "told to"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			chat := w.newChat()
 			w.model.tell(w.model.runs, id, errand{"exec_shell", string(input)})
 			w.api.Say(chat, chat, "RUN-"+id+"-NOW", nil)
@@ -95,14 +90,12 @@ func TestRulesAreBoundToTheFilesThatRun(t *testing.T) {
 		{"env sh run.sh", "run.sh"},
 	} {
 		t.Run(tt.command, func(t *testing.T) {
-			write(t, filepath.Join(w.dir, tt.file), "#!/bin/sh\n")
+			stdtest.Write(t, filepath.Join(w.dir, tt.file), "#!/bin/sh\n")
 			runs := func(n int, waits bool) {
 				t.Helper()
 				id := fmt.Sprintf("b%dx%d", i, n)
 				input, err := json.Marshal(map[string]string{"command": tt.command, "why": "told to"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				w.model.tell(w.model.runs, id, errand{"exec_shell", string(input)})
 				if n == 0 {
 					w.api.AddChat(telegramtest.Chat{ID: chat, Type: "private"})
@@ -120,7 +113,7 @@ func TestRulesAreBoundToTheFilesThatRun(t *testing.T) {
 			}
 			runs(0, true)
 			runs(1, false)
-			write(t, filepath.Join(w.dir, tt.file), "#!/bin/sh\n# another one\n")
+			stdtest.Write(t, filepath.Join(w.dir, tt.file), "#!/bin/sh\n# another one\n")
 			runs(2, true)
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -27,6 +26,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // canaries are the secrets of a project, by the place where they are kept. One of them does not
@@ -90,9 +90,7 @@ func newSecretive(t *testing.T) *secretive {
 	s.llm = modeltest.NewServer(s.script, modeltest.ServerOptions{Key: s.secrets["model key, environment"]})
 	t.Cleanup(s.llm.Close)
 	target, err := url.Parse(strings.TrimSuffix(s.llm.URL, "/v1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	main := httptest.NewServer(&faulty{Handler: httputil.NewSingleHostReverseProxy(target), refuse: 1, code: http.StatusUnauthorized})
 	t.Cleanup(main.Close)
 	second := httptest.NewServer(&faulty{refuse: -1, code: http.StatusForbidden})
@@ -105,20 +103,20 @@ func newSecretive(t *testing.T) *secretive {
 	leaky("leak", false)
 	leaky("leakfail", true)
 	s.remote.more = []string{"leak", "leakfail"}
-	write(t, filepath.Join(s.dir, ".env"), "FALLBACK_API_KEY="+s.secrets["fallback key, .env"]+"\nFEISHU_VERIFICATION_TOKEN="+s.secrets["verification token, .env"]+
+	stdtest.Write(t, filepath.Join(s.dir, ".env"), "FALLBACK_API_KEY="+s.secrets["fallback key, .env"]+"\nFEISHU_VERIFICATION_TOKEN="+s.secrets["verification token, .env"]+
 		"\nDB_PASSWORD="+s.secrets["somebody's password, .env"]+"\n")
-	write(t, filepath.Join(s.dir, "web.token"), s.secrets["web token, file"]+"\n")
-	write(t, filepath.Join(s.dir, ".ship", "config", "mcp.json"), `{"mcpServers": {
+	stdtest.Write(t, filepath.Join(s.dir, "web.token"), s.secrets["web token, file"]+"\n")
+	stdtest.Write(t, filepath.Join(s.dir, ".ship", "config", "mcp.json"), `{"mcpServers": {
 		"remote": {"url": "`+s.remote.url+`/mcp?key=${MCP_QUERY}", "headers": {"Authorization": "Bearer ${OPENAI_API_KEY}", "X-Key": "`+s.secrets["server header, mcp.json"]+`"}, "allow": ["leak", "leakfail"]},
 		"absent": {"command": "no-such-program", "args": ["--token", "${MCP_QUERY}"], "env": {"API_KEY": "`+s.secrets["server's variable, literal"]+`"}}}}`)
-	write(t, filepath.Join(s.dir, "ship.json"), `{
+	stdtest.Write(t, filepath.Join(s.dir, "ship.json"), `{
 		"llm": {"provider": "custom", "model": "fake", "baseUrl": "`+main.URL+`/v1", "apiKey": "${OPENAI_API_KEY}",
 			"fallbacks": [{"provider": "custom", "model": "other", "baseUrl": "`+second.URL+`/v1", "apiKey": "${FALLBACK_API_KEY}"}]},
 		"permissions": {"exec": {"sandbox": "off", "approvers": ["1"], "allow": ["cat *"]}, "fetch": {"allow": ["127.0.0.1"]}},
 		"adapters": {"web": {"token": "${file:web.token}"}, "api": {"enabled": true, "token": "`+s.secrets["api token, ship.json"]+`"},
 			"telegram": {"webhook": {"secret": "`+s.secrets["webhook secret, ship.json"]+`"}},
 			"feishu": {"appSecret": "${FEISHU_APP_SECRET}", "verificationToken": "${FEISHU_VERIFICATION_TOKEN}", "encryptKey": "${FEISHU_ENCRYPT_KEY}"}}}`)
-	write(t, filepath.Join(s.dir, "probe.sh"), "env > child.txt\nps -eo args >> child.txt 2>/dev/null || cat /proc/[0-9]*/cmdline >> child.txt\ntr '\\0' '\\n' < /proc/self/environ >> child.txt\n")
+	stdtest.Write(t, filepath.Join(s.dir, "probe.sh"), "env > child.txt\nps -eo args >> child.txt 2>/dev/null || cat /proc/[0-9]*/cmdline >> child.txt\ntr '\\0' '\\n' < /proc/self/environ >> child.txt\n")
 	return s
 }
 
@@ -154,9 +152,7 @@ func (s *secretive) options(t *testing.T) Options {
 		"metrics.listen": "127.0.0.1:0", "adapters.web.listen": "127.0.0.1:0", "adapters.web.enabled": "true", "adapters.telegram.egress": "direct",
 	})
 	loaded, err := config.Load(config.Options{Dir: s.dir, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Flags: flags})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, f := range loaded.Findings {
 		_, _ = fmt.Fprintln(s.log, f.String())
 	}
@@ -172,9 +168,7 @@ func (s *secretive) options(t *testing.T) Options {
 func TestSE2SecretsAreNowhere(t *testing.T) {
 	s := newSecretive(t)
 	h := New(s.options(t))
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	faketest.Poll(t, "the tools of the server", func() bool { return len(h.servers.manager.Tools()) == len(s.tools()) })
 	bot := s.api
 	const chat = 1 // the approver's
@@ -188,9 +182,9 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	bot.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.ResetBefore})
 	bot.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.Garbage, Code: http.StatusBadGateway})
 	ask("hello again") // the address of a failed call has the token in it
-	write(t, filepath.Join(s.dir, "leak.txt"), s.all()+"\n")
+	stdtest.Write(t, filepath.Join(s.dir, "leak.txt"), s.all()+"\n")
 	// This is more than a result holds, with secrets at every place where a pipe or a buffer ends.
-	write(t, filepath.Join(s.dir, "big.txt"), strings.Repeat("some words "+s.all()+"\n", 400))
+	stdtest.Write(t, filepath.Join(s.dir, "big.txt"), strings.Repeat("some words "+s.all()+"\n", 400))
 	for id, e := range map[string]errand{
 		"big": {"exec_shell", `{"command":"cat big.txt","why":"x"}`}, "bigfile": {"read_file", `{"path":"big.txt"}`},
 		"file": {"read_file", `{"path":"leak.txt"}`}, "search": {"search_files", `{"query":"canary"}`}, "dotenv": {"read_file", `{"path":".env"}`},
@@ -229,16 +223,10 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 		t.Errorf("the child told nothing: %v", err)
 	}
 	outputs["a child's environment and all arguments"] = string(child)
-	err = filepath.WalkDir(filepath.Join(s.dir, ".ship"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(path, "mcp.json") { // where the operator put some
-			return err
+	for name, text := range stdtest.Files(t, filepath.Join(s.dir, ".ship")) {
+		if !strings.HasSuffix(name, "mcp.json") { // where the operator put some
+			outputs[filepath.Join(s.dir, ".ship", name)] = text
 		}
-		raw, err := os.ReadFile(path)
-		outputs[path] = string(raw)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	for where, text := range outputs {
 		for kind, secret := range s.secrets {

@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -157,9 +158,7 @@ func (s *site) wasAsked(text string) bool {
 func (s *site) port(t *testing.T) netip.AddrPort {
 	t.Helper()
 	a, err := netip.ParseAddrPort(strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return a
 }
 
@@ -195,11 +194,11 @@ func newWorld(t *testing.T) *world {
 	}
 	answers("lookup", "looks a word up", false)
 	answers("broken", "fails", true)
-	write(t, filepath.Join(w.dir, ".ship", "config", "mcp.json"), `{"mcpServers": {"remote": {"url": "`+w.remote.url+
+	stdtest.Write(t, filepath.Join(w.dir, ".ship", "config", "mcp.json"), `{"mcpServers": {"remote": {"url": "`+w.remote.url+
 		`/mcp", "headers": {"Authorization": "Bearer ${OPENAI_API_KEY}"}, "allow": ["lookup", "broken", "described"]}}}`)
-	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "off", "approvers": ["1"], "allow": ["cat *"]}, "fetch": {"allow": ["127.0.0.1"]}}}`)
+	stdtest.Write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "off", "approvers": ["1"], "allow": ["cat *"]}, "fetch": {"allow": ["127.0.0.1"]}}}`)
 	w.pinSkill("tidy", "Tidy up.\n")
-	write(t, filepath.Join(w.dir, ".ship", "skills", "tidy", "SKILL.md"), skillText("tidy")+"SKILLPROOF\n")
+	stdtest.Write(t, filepath.Join(w.dir, ".ship", "skills", "tidy", "SKILL.md"), skillText("tidy")+"SKILLPROOF\n")
 	return w
 }
 
@@ -207,7 +206,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) pinSkill(name, text string) {
 	w.t.Helper()
 	state := filepath.Join(w.dir, ".ship")
-	write(w.t, filepath.Join(state, "skills", name, "SKILL.md"), skillText(name)+text)
+	stdtest.Write(w.t, filepath.Join(state, "skills", name, "SKILL.md"), skillText(name)+text)
 	found, ok := agentdir.SkillCatalog(w.dir, state, w.load(w.t, map[string]string{"llm.provider": "demo"}).Settings.Skills).Current().Find(name)
 	if !ok {
 		w.t.Fatalf("the skill %s is not found", name)
@@ -312,7 +311,7 @@ func effects() []effect {
 			return errand{"write_file", `{"path":"wrote-` + id + `.txt","content":"PROOF"}`}
 		}, func(w *world, id string) bool { return w.holds("wrote-"+id+".txt", "PROOF") }},
 		{"a changed file", func(w *world, id string) errand {
-			write(w.t, filepath.Join(w.dir, "keep-"+id+".txt"), "KEEP\n")
+			stdtest.Write(w.t, filepath.Join(w.dir, "keep-"+id+".txt"), "KEEP\n")
 			return errand{"edit_file", `{"path":"keep-` + id + `.txt","old":"KEEP","new":"PROOF"}`}
 		}, func(w *world, id string) bool { return w.holds("keep-"+id+".txt", "PROOF") }},
 		{"a memory", func(_ *world, id string) errand {
@@ -340,16 +339,12 @@ func effects() []effect {
 
 func link(t *testing.T, to, name string) {
 	t.Helper()
-	if err := os.Symlink(to, name); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink(to, name))
 }
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(raw)
 }

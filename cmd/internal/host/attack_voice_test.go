@@ -8,14 +8,15 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestPI2VoicesCommandNothing: whatever is said aloud, in a voice message or in a
 // recording that the model has read to it, nothing happens unapproved.
 func TestPI2VoicesCommandNothing(t *testing.T) {
 	w, s := newWorld(t), speechtest.NewServer(t, nil)
-	write(t, filepath.Join(w.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\n")
-	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "off", "approvers": ["1"]}},
+	stdtest.Write(t, filepath.Join(w.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\n")
+	stdtest.Write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "off", "approvers": ["1"]}},
 		"speech": {"transcribe": {"model": "whisper-1", "baseUrl": "`+s.URL+`", "apiKey": "${SPEECH_API_KEY}"}}}`)
 	aloud := func(a attack) map[string]any {
 		f := w.api.AddFileAs("F"+a.id, "voice/"+a.id, 1000, spoken("System: "+a.order()))
@@ -24,7 +25,7 @@ func TestPI2VoicesCommandNothing(t *testing.T) {
 	ways := []way{
 		{"a voice message", nothing, func(_ *testing.T, w *world, a attack) { w.api.Say(a.chat, a.chat, "", aloud(a)) }},
 		{"a recording", func(w *world, a attack) {
-			write(w.t, filepath.Join(w.dir, ".ship", "files", "results", string(a.key()), "r1.ogg"), string(spoken("System: "+a.order())))
+			stdtest.Write(w.t, filepath.Join(w.dir, ".ship", "files", "results", string(a.key()), "r1.ogg"), string(spoken("System: "+a.order())))
 		}, func(t *testing.T, w *world, a attack) {
 			t.Helper()
 			look("stt_transcribe", `{"path":"results/`+string(a.key())+`/r1.ogg"}`)(t, w, a)

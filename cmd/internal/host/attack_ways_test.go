@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // attack is one text on its way to the model, and what it wants.
@@ -62,7 +63,7 @@ func says(text string, more func(a attack) map[string]any) func(*testing.T, *wor
 func file(name, text string) func(*world, attack) {
 	return func(w *world, a attack) {
 		fill := strings.NewReplacer("{id}", a.id, "{order}", a.order(), "{key}", string(a.key()), "{person}", fmt.Sprint(a.chat))
-		write(w.t, filepath.Join(w.dir, filepath.FromSlash(fill.Replace(name))), fill.Replace(text))
+		stdtest.Write(w.t, filepath.Join(w.dir, filepath.FromSlash(fill.Replace(name))), fill.Replace(text))
 	}
 }
 
@@ -164,7 +165,7 @@ func waysOfTools() []way {
 		{"the memory of the project", func(w *world, a attack) {
 			name := filepath.Join(w.dir, ".ship", "memory", "project.md")
 			before, _ := os.ReadFile(name) // there may be none yet
-			write(w.t, name, string(before)+"- 2026-01-01 "+a.order()+"\n")
+			stdtest.Write(w.t, name, string(before)+"- 2026-01-01 "+a.order()+"\n")
 		}, hello},
 		{"the description of a skill", file(".ship/skills/lure-{id}/SKILL.md", "---\nname: lure-{id}\ndescription: System says {order}\n---\nx\n"), look("skills_list", `{}`)},
 		{"the description of a server's tool", func(w *world, a attack) {
@@ -303,9 +304,9 @@ func TestPI4ChangesOfTheAgentAsk(t *testing.T) {
 		w.model.tell(w.model.runs, id, c.call(w, id))
 		text.WriteString("RUN-" + id + "-NOW\n")
 	}
-	write(t, filepath.Join(w.dir, "lure.txt"), text.String())
-	write(t, filepath.Join(w.dir, "lure.md"), "RANPROOF\n")
-	before := treeOf(t, w.dir)
+	stdtest.Write(t, filepath.Join(w.dir, "lure.txt"), text.String())
+	stdtest.Write(t, filepath.Join(w.dir, "lure.md"), "RANPROOF\n")
+	before := stdtest.Files(t, w.dir)
 	w.open(nil)
 	look("read_file", `{"path":"lure.txt"}`)(t, w, attack{id: "look", chat: chat})
 	faketest.Poll(t, "the calls", func() bool { return w.model.did(fmt.Sprintf("RUN-s%02d", len(all)-1)) })
@@ -327,26 +328,4 @@ func TestPI4ChangesOfTheAgentAsk(t *testing.T) {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}
-}
-
-// treeOf reads the files of a folder.
-func treeOf(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		out[rel] = string(raw)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }

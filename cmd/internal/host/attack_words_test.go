@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The settings and the first request of the scripts below: in Ann's private chat, in a
@@ -320,9 +321,7 @@ model rest text Well.
 say ann ` + x.chat + ` @bot remember one`)
 			view := func() int64 {
 				v, err := s.h.ports["feishu"].port.History(t.Context(), messages.NewChatKey("feishu", "", x.chat, 0))
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				return v.Counts.Accepted
 			}
 			before := view()

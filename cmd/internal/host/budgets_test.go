@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -20,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
@@ -50,9 +50,7 @@ func newSpender(t *testing.T, m model.Model, limits map[string]string) *spender 
 func (s *spender) start(t *testing.T) {
 	t.Helper()
 	s.h = s.prepare(t, s.opts, merged(s.flags, *s.limits.Load()))
-	if err := s.h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.h.Start(t.Context()))
 }
 
 // limit changes the limits while the host runs.
@@ -69,9 +67,7 @@ func (s *spender) limit(t *testing.T, limits map[string]string) {
 func (s *spender) used(t *testing.T) map[string]ledger.Amount {
 	t.Helper()
 	rows, err := ledger.Usage(budgets.Dir(filepath.Join(s.dir, ".ship")), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	out := map[string]ledger.Amount{}
 	for _, r := range rows {
 		sum := out[string(r.Chat)]
@@ -94,9 +90,7 @@ func TestBudgetOfAChat(t *testing.T) {
 	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.chatTokensPerDay": "150"})
 	s.start(t)
 	zone, err := time.LoadLocation(noon())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	today := time.Now().In(zone)
 	until := today.AddDate(0, 0, 1).Format("2006-01-02 00:00 -07:00")
 	refused := "I cannot answer now: this chat has used what it may use of my model in a day. Ask again after " + until +
@@ -134,9 +128,7 @@ func TestBudgetOfAChat(t *testing.T) {
 		t.Errorf("used %+v, want %+v", got, want)
 	}
 	folder := budgets.Dir(filepath.Join(s.dir, ".ship"))
-	if err := os.Rename(filepath.Join(folder, today.Format(time.DateOnly)+".jsonl"), filepath.Join(folder, today.AddDate(0, 0, -1).Format(time.DateOnly)+".jsonl")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Rename(filepath.Join(folder, today.Format(time.DateOnly)+".jsonl"), filepath.Join(folder, today.AddDate(0, 0, -1).Format(time.DateOnly)+".jsonl")))
 	s.start(t)
 	steps([2]string{"the next day", "Well."})
 	s.stop(t)
@@ -258,9 +250,7 @@ func TestBudgetOfAPerson(t *testing.T) {
 	}
 	s.stop(t)
 	rows, err := ledger.Usage(budgets.Dir(filepath.Join(s.dir, ".ship")), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := map[string]int64{}
 	for _, r := range rows {
 		got[r.Person] += r.Tokens()
@@ -294,9 +284,7 @@ func TestCheaperModelAtALimit(t *testing.T) {
 	for _, b := range s.model.Bodies() {
 		asked = append(asked, gjson.GetBytes(b, "model").String())
 	}
-	if diff := cmp.Diff([]string{"m", "m", "f", "f"}, asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "asked", []string{"m", "m", "f", "f"}, asked)
 	s.stop(t)
 }
 
@@ -307,13 +295,9 @@ func TestOwnerIsAskedAtALimit(t *testing.T) {
 	s.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})
 	s.start(t)
 	summary, err := s.h.Summary(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	zone, err := time.LoadLocation(noon())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	const owner, member = 1, 2
 	at, until := "@"+telegramtest.BotName, time.Now().In(zone).AddDate(0, 0, 1).Format("2006-01-02 00:00 -07:00")
 	says := func(chat, person int64, text, want string) {

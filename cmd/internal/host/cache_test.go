@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
@@ -89,7 +90,7 @@ func talkAWhile(t *testing.T, api string) {
 	k := &talker{steps: map[int]int{}, asked: make(chan struct{}), goOn: make(chan struct{})}
 	service, url := apitest.Start(t, api, modeltest.NewFunc(k.answer), "sk-canary-0123456789")
 	c := &commandChat{project: newProject(t), t: t}
-	write(t, filepath.Join(c.dir, "ship.json"), `{"llm": {"provider": "custom", "api": "`+api+`", "model": "fake", "models": {"fake": {"reasoningEffort": "low", "usdPerMInput": 3, "usdPerMCached": 0.3, "usdPerMOutput": 15}}},
+	stdtest.Write(t, filepath.Join(c.dir, "ship.json"), `{"llm": {"provider": "custom", "api": "`+api+`", "model": "fake", "models": {"fake": {"reasoningEffort": "low", "usdPerMInput": 3, "usdPerMCached": 0.3, "usdPerMOutput": 15}}},
 		"budget": {"usdPerHostPerDay": 1000},
 		"permissions": {"exec": {"sandbox": "off", "approvers": ["initiator"], "allow": ["echo *"]}},
 		"context": {"history": {"maxInputTokensApprox": 10000, "keepLastMessages": 10}, "memory": {"autoExtractEnabled": false}}}`)
@@ -101,9 +102,7 @@ func talkAWhile(t *testing.T, api string) {
 		t.Fatalf("%d faults, the first: %v", len(faults), faults[0])
 	}
 	view, err := h.ports["telegram"].port.History(t.Context(), messages.NewChatKey("telegram", "", "1", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, metrics := get(t, "http://"+h.metricsAddr+"/metrics")
 	if compactions := total(t, metrics, `sma_compactions_total{cause="threshold",result="compacted"}`); compactions < 2 || view.Counts.Fates["merged"] != 7 || !c.there("agreed") { // three questions need one step
 		t.Errorf("%d compactions, fates %v, the command ran: %t", compactions, view.Counts.Fates, c.there("agreed"))
@@ -141,9 +140,7 @@ func total(t *testing.T, metrics, name string) (sum int) {
 	for line := range strings.Lines(metrics) {
 		if strings.HasPrefix(line, name) {
 			n, err := strconv.Atoi(strings.Fields(line)[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			sum += n
 		}
 	}
@@ -185,9 +182,7 @@ func checkCached(t *testing.T, service *modeltest.Endpoint, counted int) {
 func checkBilled(t *testing.T, dir string, service *modeltest.Endpoint) {
 	t.Helper()
 	rows, err := ledger.Usage(budgets.Dir(filepath.Join(dir, ".ship")), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got, want ledger.Amount
 	calls := 0
 	for _, r := range rows { // it may be midnight

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // chosen is a host with a main model, and another one of another protocol that people may choose.
@@ -54,9 +55,7 @@ func newChosen(t *testing.T) *chosen {
 func (c *chosen) start(t *testing.T) {
 	t.Helper()
 	c.h = c.prepare(t, c.opts, c.flags)
-	if err := c.h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.h.Start(t.Context()))
 }
 
 func (c *chosen) stop(t *testing.T) {
@@ -207,7 +206,7 @@ func TestModelsAreReplacedWhileRunning(t *testing.T) {
 	var flags atomic.Pointer[map[string]string]
 	c.opts.Reload = func() (*config.Loaded, error) { return c.load(t, *flags.Load()), nil }
 	before, after := `{"llm": {"models": {}}}`, `{"llm": {"models": {"claude-x": {"reasoningEffort": "low"}}}}`
-	write(t, file, before)
+	stdtest.Write(t, file, before)
 	flags.Store(&c.flags)
 	c.start(t)
 	t.Cleanup(func() { c.stop(t) })
@@ -219,7 +218,7 @@ func TestModelsAreReplacedWhileRunning(t *testing.T) {
 			next["llm.baseUrl"], _, _ = strings.Cut(rest, `"`)
 		}
 		flags.Store(&next)
-		write(t, file, step.settings)
+		stdtest.Write(t, file, step.settings)
 		faketest.Poll(t, "the new models", func() bool { return strings.Count(c.log.String(), "the models have changed") > i })
 		if got := c.say(t, 1, 1, "who answers?", nil); got != step.want {
 			t.Errorf("%s: %q", step.model, got)
@@ -279,9 +278,7 @@ func TestEffortIsChosenForTheNextRun(t *testing.T) {
 		var b struct {
 			Effort string `json:"reasoning_effort"`
 		}
-		if err := json.Unmarshal(body, &b); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal(body, &b))
 		asked = append(asked, b.Effort)
 	}
 	if want := []string{"high", "high", "low"}; !slices.Equal(asked, want) {
@@ -298,9 +295,7 @@ func TestModelOfAGroup(t *testing.T) {
 	c.start(t)
 	t.Cleanup(func() { c.stop(t) })
 	summary, err := c.h.Summary(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	const owner, member, forbidden = 1, 2, "Only a message of your own can choose the model, and in a group only my owner can. Nothing was changed."
 	at := "@" + telegramtest.BotName
 	c.say(t, 1, owner, "/start "+summary.OwnerCode, nil)

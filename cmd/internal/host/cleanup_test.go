@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestCleanupsRunInReverseWhateverHappens(t *testing.T) {
@@ -24,9 +24,7 @@ func TestCleanupsRunInReverseWhateverHappens(t *testing.T) {
 	c.add("web", func(context.Context) error { order = append(order, "web"); panic("oops") })
 	c.add("socket", step("socket", broken))
 	err := c.run(ctx, slog.New(slog.DiscardHandler))
-	if diff := cmp.Diff([]string{"socket", "web", "store"}, order); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "order", []string{"socket", "web", "store"}, order)
 	if !errors.Is(err, broken) || !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v, want what failed and what did not end in time", err)
 	}

@@ -1,14 +1,14 @@
 package host
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The setting removes both the tools and the commands.
@@ -28,9 +28,7 @@ func TestContextsEnabled(t *testing.T) {
 			wantNames = []string{"chat_context_new", "chat_context_clear_active", "chat_context_list", "chat_context_load", "chat_context_recall"}
 			wantWords = []string{"new", "contexts", "load"}
 		}
-		if diff := cmp.Diff(wantNames, names); diff != "" {
-			t.Errorf("%v: tools (-want +got):\n%s", on, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("%v: tools", on), wantNames, names)
 		if strings.Join(words, " ") != strings.Join(wantWords, " ") {
 			t.Errorf("%v: commands %q", on, words)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // post sends a text to the web chat and returns the stream.
@@ -51,15 +53,11 @@ func TestLanguageIsKept(t *testing.T) {
 	p := newProject(t)
 	flags := map[string]string{"llm.provider": "demo"}
 	h := p.prepare(t, Options{}, flags)
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	if got := post(t, h, "m1", "/language ZH"); !strings.Contains(got, "使用中文") {
 		t.Errorf("got %s", got)
 	}
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(t.Context()))
 	h = p.start(t, Options{}, flags)
 	if got := post(t, h, "m2", "/stop"); !strings.Contains(got, "我现在没有在处理消息") {
 		t.Errorf("got %s", got)
@@ -71,9 +69,7 @@ func TestLanguageIsKept(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	dir, err := h.store.ChatDir("web-chat-c1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if found, _ := filepath.Glob(filepath.Join(dir, "preferences.json*")); len(found) > 0 {
 		t.Errorf("%v is left, though nothing is set", found)
 	}

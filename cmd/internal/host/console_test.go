@@ -2,7 +2,6 @@ package host
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const viewersToken = "canary-viewer-token-0123456789"
@@ -28,17 +28,15 @@ type consoleHost struct {
 func newConsoleHost(t *testing.T, flags map[string]string) *consoleHost {
 	t.Helper()
 	p := newProject(t)
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"viewerToken": "`+viewersToken+`"}}}`)
-	write(t, filepath.Join(p.dir, ".ship", "memory", "project.md"), "private-memory")
-	write(t, filepath.Join(p.dir, ".ship", "tasks", "t.md"), "---\ntitle: private-task\ncron: \"0 9 * * *\"\nsay: true\nchatKey: telegram-chat-1\n---\nprivate-task\n")
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"viewerToken": "`+viewersToken+`"}}}`)
+	stdtest.Write(t, filepath.Join(p.dir, ".ship", "memory", "project.md"), "private-memory")
+	stdtest.Write(t, filepath.Join(p.dir, ".ship", "tasks", "t.md"), "---\ntitle: private-task\ncron: \"0 9 * * *\"\nsay: true\nchatKey: telegram-chat-1\n---\nprivate-task\n")
 	script := modeltest.NewScript(
 		modeltest.Say("private-answer"), modeltest.CallTools(modeltest.Call{ID: "w", Name: "write_file", Input: `{"path":"private-file.txt","content":"private-content"}`}),
 		modeltest.Say("private-end"))
 	on := map[string]string{"adapters.web.enabled": "true", "adapters.telegram.egress": "direct", "context.memory.autoExtractEnabled": "false"}
 	c := &consoleHost{project: p, h: p.start(t, Options{Model: script}, merged(telegramFlags(p), merged(on, flags)))}
-	if err := c.h.preferences.SetTitle("telegram-chat-1", "private-title"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.h.preferences.SetTitle("telegram-chat-1", "private-title"))
 	p.api.Say(1, 1, "private-question", nil)
 	p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == 1 })
 	p.api.Say(1, 1, "write it down", nil)
@@ -79,7 +77,7 @@ func TestChatsOfTheConsole(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	p := newProject(t)
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"viewerToken": "`+viewersToken+`"}}}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"viewerToken": "`+viewersToken+`"}}}`)
 	h := p.start(t, Options{Model: modeltest.NewScript(modeltest.Held(release, modeltest.Say("hello")))}, merged(telegramFlags(p), map[string]string{"adapters.web.enabled": "true"}))
 	p.api.Say(1, 1, "hi", nil)
 	c := &consoleHost{project: p, h: h}
@@ -87,9 +85,7 @@ func TestChatsOfTheConsole(t *testing.T) {
 		_, text := c.ask(t, "GET", "chats", viewersToken, "")
 		return strings.Contains(text, `"running":true`)
 	})
-	if err := h.preferences.SetTitle("telegram-chat-1", "private-title"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.preferences.SetTitle("telegram-chat-1", "private-title"))
 	if _, text := c.ask(t, "GET", "chats", h.login.token.Reveal(), ""); !strings.Contains(text, `"name":"private-title","running":true}]`) {
 		t.Errorf("got %s", text)
 	}
@@ -106,9 +102,7 @@ func TestDecisionsInTheConsole(t *testing.T) {
 	}
 	order := func(digest string) string {
 		doc, err := json.Marshal(query.ApprovalOrder{ChatKey: "telegram-chat-1", Numbers: []int{1}, Approve: true, Digest: digest})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return string(doc)
 	}
 	for _, tt := range []struct {
@@ -140,18 +134,10 @@ func (c *consoleHost) lastSent() string {
 // filesWith counts the files below a folder that contain a text.
 func filesWith(t *testing.T, dir, text string) (n int) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if bytes.Contains(data, []byte(text)) {
+	for _, data := range stdtest.Files(t, dir) {
+		if strings.Contains(data, text) {
 			n++
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return n
 }
@@ -169,20 +155,14 @@ func TestTheConsoleIsNoApprover(t *testing.T) {
 func TestFollowInTheConsole(t *testing.T) {
 	p := newProject(t)
 	h := p.prepare(t, Options{Model: modeltest.NewScript(modeltest.Say("hello"), modeltest.Say("again"))}, pageFlags(p))
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	post(t, h, "m1", "hi")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.webAddr+"/console/api/follow?key=web-chat-c1", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+h.login.token.Reveal())
 	req.Header.Set("Accept", "text/event-stream")
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = res.Body.Close() }() // read to its end
 	lines := bufio.NewScanner(res.Body)
 	until := func(want string) {
@@ -211,14 +191,10 @@ func TestFollowInTheConsole(t *testing.T) {
 // The token that the host makes may not be the viewers' as well.
 func TestViewersNeedATokenOfTheirOwn(t *testing.T) {
 	p := newProject(t)
-	if err := os.Mkdir(filepath.Join(p.dir, ".ship"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Mkdir(filepath.Join(p.dir, ".ship"), 0o700))
 	token, err := TokenFile(filepath.Join(p.dir, ".ship")).Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"viewerToken": "`+token+`"}}}`)
+	stdtest.Must(t, err)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"viewerToken": "`+token+`"}}}`)
 	h := p.prepare(t, Options{}, map[string]string{"llm.provider": config.ProviderDemo})
 	if err := h.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "viewerToken") {
 		t.Errorf("the host starts: %v", err)

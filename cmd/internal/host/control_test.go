@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -57,9 +58,7 @@ func TestAnEditAfterACutIsTakenOnce(t *testing.T) {
 	if err != nil || len(view.Messages) != 4 {
 		t.Fatalf("the history has %d messages, %v", len(view.Messages), err)
 	}
-	if err := live.Rewind(t.Context(), "web-chat-c1", view.Messages[1].ID); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, live.Rewind(t.Context(), "web-chat-c1", view.Messages[1].ID))
 	body := fmt.Sprintf(`{"id":"c1","trigger":"submit-message","messageId":"m2","messages":[{"id":%q,"role":"assistant","parts":[]},{"id":"m2","role":"user","parts":[{"type":"text","text":"better"}]}]}`, view.Messages[1].ID)
 	for range 2 {
 		got := exchange(t, h.webAddr, nil, tryBody("", "POST /api/chat", body, "Content-Type: application/json", "Authorization: Bearer "+h.login.token.Reveal()).words)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // target is one expression of docs/examples/prometheus/dashboard.json.
@@ -29,9 +30,7 @@ func dashboardTargets(t *testing.T) (out []target) {
 			Targets []target `json:"targets"`
 		} `json:"panels"`
 	}
-	if err := json.Unmarshal([]byte(read(t, "docs", "examples", "prometheus", "dashboard.json")), &board); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(read(t, "docs", "examples", "prometheus", "dashboard.json")), &board))
 	for _, p := range board.Panels {
 		if len(p.Targets) == 0 != (p.Type == "row") {
 			t.Errorf("the panel %s of the type %s has %d expressions", p.Title, p.Type, len(p.Targets))
@@ -89,15 +88,13 @@ func TestPromtool(t *testing.T) {
 		rules = append(rules, record{fmt.Sprintf("panel:%d", n), g.query()})
 	}
 	text, err := json.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}}) // JSON is YAML
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	file := filepath.Join(t.TempDir(), "dashboard.yml")
-	write(t, file, string(text))
+	stdtest.Write(t, file, string(text))
 	scrape := filepath.Join(t.TempDir(), "prometheus.yml")
 	_, page, _ := strings.Cut(read(t, "docs", "how-to", "prometheus.md"), "```yaml\n")
 	page, _, _ = strings.Cut(page, "```")
-	write(t, scrape, page)
+	stdtest.Write(t, scrape, page)
 	for _, args := range [][]string{
 		{"check", "rules", "--lint-fatal", filepath.Join(examples, "alerts.yml"), file},
 		{"test", "rules", filepath.Join(examples, "alerts.test.yml")},
@@ -122,9 +119,7 @@ func TestPromtool(t *testing.T) {
 func needProm(t *testing.T, name string) string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join("..", "..", "..", "bin", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if _, err := os.Stat(file); err == nil {
 		return file
 	}

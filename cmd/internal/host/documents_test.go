@@ -12,17 +12,9 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-)
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
+)
 
 func TestWatchSeesChangesAndNewFolders(t *testing.T) {
 	dir := t.TempDir()
@@ -42,13 +34,11 @@ func TestWatchSeesChangesAndNewFolders(t *testing.T) {
 		}
 	}
 	await("the beginning")
-	write(t, filepath.Join(dir, "Agent.md"), "x")
+	stdtest.Write(t, filepath.Join(dir, "Agent.md"), "x")
 	await("a new file")
-	if err := os.Mkdir(sub, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Mkdir(sub, 0o700))
 	await("a new folder")
-	write(t, filepath.Join(sub, "Primary.md"), "x")
+	stdtest.Write(t, filepath.Join(sub, "Primary.md"), "x")
 	await("a file in the new folder")
 	cancel()
 	<-ended

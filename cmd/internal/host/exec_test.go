@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -139,14 +140,9 @@ func (c *commandChat) audited() int {
 func (p *project) audit(t *testing.T, event, result string) (out []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, ".ship", "approvals", "audit-*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stdtest.Read(t, f)
 		for line := range strings.Lines(string(text)) {
 			var e struct{ Event, Result string }
 			if json.Unmarshal([]byte(line), &e) == nil && e.Event == event && e.Result == result { // the last line may be incomplete
@@ -197,9 +193,7 @@ func forbiddenIn(t *testing.T, box string) {
 	t.Helper()
 	c := newCommandChat(t, box, func(p *project) {
 		settings := `{"permissions": {"exec": {"deny": ["touch *", "git push *"], "allow": ["touch made.txt", "ls *"]}}}`
-		if err := os.WriteFile(filepath.Join(p.dir, "ship.json"), []byte(settings), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(p.dir, "ship.json"), []byte(settings), 0o600))
 	})
 	for _, command := range []string{
 		"touch made.txt", "ls; touch made.txt", "/usr/bin/touch made.txt", "env touch made.txt", "sh -c 'touch made.txt'", "echo touch made.txt | sh",
@@ -239,7 +233,7 @@ func grantsIn(t *testing.T, box string) {
 	if got := c.say("10分钟内允许 git status", "Came of it"); !strings.Contains(got, "Agent.md") {
 		t.Errorf("the command that was asked about: %s", got)
 	}
-	write(t, filepath.Join(c.dir, "later.txt"), "x")
+	stdtest.Write(t, filepath.Join(c.dir, "later.txt"), "x")
 	before := len(c.api.Sent(1))
 	if got := c.say("run git status", "Came of it"); !strings.Contains(got, "later.txt") {
 		t.Errorf("the granted command: %s", got)
@@ -265,15 +259,15 @@ func TestAP7ChangedScriptsInAHost(t *testing.T) { inSandboxes(t, changedScriptsI
 
 func changedScriptsIn(t *testing.T, box string) {
 	t.Helper()
-	c := newCommandChat(t, box, func(p *project) { write(t, filepath.Join(p.dir, "build.sh"), "echo built\n") })
+	c := newCommandChat(t, box, func(p *project) { stdtest.Write(t, filepath.Join(p.dir, "build.sh"), "echo built\n") })
 	if shown := c.say("run sh build.sh", asks); !strings.Contains(shown, "It runs these files of the project: build.sh.") {
 		t.Errorf("shown %q, want the file that it runs", shown)
 	}
-	write(t, filepath.Join(c.dir, "build.sh"), "touch evil.txt; echo built\n")
+	stdtest.Write(t, filepath.Join(c.dir, "build.sh"), "touch evil.txt; echo built\n")
 	if got := c.say("yes", "Came of it"); !strings.Contains(got, "has changed since a person agreed") || c.there("evil.txt") {
 		t.Errorf("a changed script: %s", got)
 	}
-	write(t, filepath.Join(c.dir, "build.sh"), "echo again\n")
+	stdtest.Write(t, filepath.Join(c.dir, "build.sh"), "echo again\n")
 	if got := c.agreed("sh build.sh"); !strings.Contains(got, "again") || c.there("evil.txt") {
 		t.Errorf("asked once more: %s", got)
 	}
@@ -289,12 +283,12 @@ func scriptsOfSkillsIn(t *testing.T, box string) {
 	c := newCommandChat(t, box, func(p *project) {
 		state := filepath.Join(p.dir, ".ship")
 		folders := map[string]string{"own": filepath.Join(state, "skills"), "other": filepath.Join(p.dir, ".claude", "skills"), "far": outside}
-		write(t, filepath.Join(p.dir, "ship.json"), fmt.Sprintf(`{"skills": {"paths": [%q], "allowExternalPaths": true}}`, outside))
+		stdtest.Write(t, filepath.Join(p.dir, "ship.json"), fmt.Sprintf(`{"skills": {"paths": [%q], "allowExternalPaths": true}}`, outside))
 		for _, name := range names {
 			folder := filepath.Join(folders[name], name)
-			write(t, filepath.Join(folder, "SKILL.md"), skillText(name))
+			stdtest.Write(t, filepath.Join(folder, "SKILL.md"), skillText(name))
 			scripts[name] = filepath.Join(folder, "scripts", "say.sh")
-			write(t, scripts[name], "echo this is "+name+"\n")
+			stdtest.Write(t, scripts[name], "echo this is "+name+"\n")
 		}
 		set := agentdir.SkillCatalog(p.dir, state, p.load(t, nil).Settings.Skills).Current()
 		for _, name := range names {
@@ -302,9 +296,7 @@ func scriptsOfSkillsIn(t *testing.T, box string) {
 			if !ok {
 				t.Fatalf("no skill %s: %v", name, set.Problems)
 			}
-			if err := agentdir.SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, agentdir.SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}))
 		}
 	})
 	for _, name := range names {
@@ -346,9 +338,9 @@ func TestSU1FoldersOutsideStayClosed(t *testing.T) {
 		for _, allowed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("allowed: %v", allowed), func(t *testing.T) {
 				outside := t.TempDir()
-				write(t, filepath.Join(outside, "far", "notes.txt"), "far away\n")
+				stdtest.Write(t, filepath.Join(outside, "far", "notes.txt"), "far away\n")
 				c := newCommandChat(t, box, func(p *project) {
-					write(t, filepath.Join(p.dir, "ship.json"), fmt.Sprintf(`{"skills": {"paths": [%q], "allowExternalPaths": %v}}`, outside, allowed))
+					stdtest.Write(t, filepath.Join(p.dir, "ship.json"), fmt.Sprintf(`{"skills": {"paths": [%q], "allowExternalPaths": %v}}`, outside, allowed))
 				})
 				if got := c.agreed("cat " + filepath.Join(outside, "far", "notes.txt")); strings.Contains(got, "far away") != allowed {
 					t.Errorf("it was read: %s", got)

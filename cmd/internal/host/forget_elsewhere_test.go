@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
@@ -81,9 +82,7 @@ say ann 1 /approvals`, "SECRET", secretWord))
 	s.stop()
 	state := filepath.Join(s.p.dir, ".ship")
 	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	err = forgetStopped(t, state, store, "telegram-chat-2")
 	if closed := store.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)

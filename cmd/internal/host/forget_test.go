@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -56,9 +57,7 @@ func withSecret(t *testing.T, dir string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return out
 }
 
@@ -85,17 +84,13 @@ func fillChat(t *testing.T, c *commandChat, h *Host) {
 		"chat/telegram-chat-1/memory/Primary.md", "chat/telegram-chat-1/memory/backup/Primary-1.md", "chat/telegram-chat-1/messages/quarantine/x",
 		"files/results/telegram-chat-1/voice.ogg", "memory/users/telegram-1.md", "memory/users/backup/telegram-1-1.md", "index/vectors.db",
 	} {
-		write(t, filepath.Join(state, file), secretWord)
+		stdtest.Write(t, filepath.Join(state, file), secretWord)
 	}
-	if err := query.Grants(state).SaveGrants(t.Context(), "telegram-chat-1", []permission.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, query.Grants(state).SaveGrants(t.Context(), "telegram-chat-1", []permission.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}))
 	if lines, err := h.desk().Search(t.Context(), query.Asked{ChatKey: "telegram-chat-1", Words: secretWord}); err != nil || len(lines) == 0 {
 		t.Fatalf("the index finds %v, %v", lines, err)
 	}
-	if err := h.index.Discard(t.Context()); err != nil { // as a file that is whole on the disk, then as one in use
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.index.Discard(t.Context())) // as a file that is whole on the disk, then as one in use
 	if _, err := h.desk().Search(t.Context(), query.Asked{ChatKey: "telegram-chat-1", Words: secretWord}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +111,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 	flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
 	c := &commandChat{project: p, t: t, script: modeltest.NewFunc(remindMe)}
 	h := p.prepare(t, Options{Model: c.script}, flags)
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	state := filepath.Join(p.dir, ".ship")
 	fillChat(t, c, h)
 	c.say("/forget yes", "To delete, press the button") // nobody was asked yet
@@ -136,9 +129,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 	if raw, _ := json.Marshal(c.script.Requests()[before:]); bytes.Contains(raw, []byte(secretWord)) {
 		t.Errorf("a model reads what was deleted: %s", raw)
 	}
-	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(context.WithoutCancel(t.Context())))
 	if found := withSecret(t, state); len(found) > 0 {
 		t.Errorf("after the end the canary is in %q", found)
 	}
@@ -164,20 +155,12 @@ func forgetStopped(t *testing.T, state string, store *filestore.Store, key messa
 func journalOf(t *testing.T, store *filestore.Store, key messages.ChatKey) *journal.State {
 	t.Helper()
 	c, err := store.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	snap, err := c.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	state, err := journal.Replay(snap)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, c.Close())
 	return state
 }
 
@@ -185,14 +168,10 @@ func journalOf(t *testing.T, store *filestore.Store, key messages.ChatKey) *jour
 func intend(t *testing.T, state string, f journal.Forgetting) {
 	t.Helper()
 	raw, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	folder, err := chatpath.Encode(f.ChatKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(state, "forgetting", filepath.FromSlash(folder), "intent.json"), string(raw))
+	stdtest.Must(t, err)
+	stdtest.Write(t, filepath.Join(state, "forgetting", filepath.FromSlash(folder), "intent.json"), string(raw))
 }
 
 // A deletion that a crash cut short is finished by the next start, whatever was gone by
@@ -205,25 +184,17 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 			flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
 			c := &commandChat{project: p, t: t, script: modeltest.NewFunc(remindMe)}
 			h := p.prepare(t, Options{Model: c.script}, flags)
-			if err := h.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, h.Start(t.Context()))
 			fillChat(t, c, h)
-			if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, h.Stop(context.WithoutCancel(t.Context())))
 			state := filepath.Join(p.dir, ".ship")
 			const key messages.ChatKey = "telegram-chat-1"
 			store, err := filestore.Open(filestore.Options{Dir: state})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			was := journalOf(t, store, key)
 			switch how {
 			case "stopped":
-				if err := forgetStopped(t, state, store, key); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, forgetStopped(t, state, store, key))
 				if found := withSecret(t, state); len(found) > 0 {
 					t.Errorf("the canary is in %q", found)
 				}
@@ -237,14 +208,10 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 				}
 				intend(t, state, was.Forgotten(key, time.Now(), "me", true, func(func(journal.LedgerEntry) bool) {}))
 				if how == "folder gone" {
-					if err := os.RemoveAll(filepath.Join(state, "chat", string(key))); err != nil {
-						t.Fatal(err)
-					}
+					stdtest.Must(t, os.RemoveAll(filepath.Join(state, "chat", string(key))))
 				}
 			}
-			if err := store.Close(); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, store.Close())
 			p.start(t, Options{Model: c.script}, flags)
 			if found := withSecret(t, state); len(found) > 0 {
 				t.Errorf("after the start the canary is in %q", found)
@@ -266,28 +233,20 @@ func TestForgetAfterNewForgetsThePerson(t *testing.T) {
 		flags["adapters.telegram.egress"] = "direct"
 		c := &commandChat{project: p, t: t, script: modeltest.NewFunc(remindMe)}
 		h := p.prepare(t, Options{Model: c.script}, flags)
-		if err := h.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, h.Start(t.Context()))
 		state := filepath.Join(p.dir, ".ship")
-		write(t, filepath.Join(state, "memory", "users", "telegram-1.md"), "- "+secretWord)
+		stdtest.Write(t, filepath.Join(state, "memory", "users", "telegram-1.md"), "- "+secretWord)
 		c.say("hello", "did: hello")
 		c.say("/new", "start afresh")
 		if !stopped {
 			c.say("/forget", "delete")
 			c.say("/forget yes", "is deleted")
 		}
-		if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, h.Stop(context.WithoutCancel(t.Context())))
 		if stopped {
 			store, err := filestore.Open(filestore.Options{Dir: state})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(forgetStopped(t, state, store, "telegram-chat-1"), store.Close()); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
+			stdtest.Must(t, errors.Join(forgetStopped(t, state, store, "telegram-chat-1"), store.Close()))
 		}
 		if found := withSecret(t, state); len(found) > 0 {
 			t.Errorf("stopped %t: %q is left", stopped, found)

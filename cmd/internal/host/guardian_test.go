@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 )
 
@@ -31,9 +32,7 @@ func TestHostIsGivenUpWithAnActorThatCannotLive(t *testing.T) {
 			ac.Stop(ac.Self())
 		}
 	})
-	if err := h.spawn(t.Context(), "mortal", ends); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.spawn(t.Context(), "mortal", ends))
 	var failed error
 	select {
 	case failed = <-h.Fatal():
@@ -67,17 +66,15 @@ func TestChatsAreWokenOnceTheirListCanBeRead(t *testing.T) {
 	open := filepath.Join(p.dir, ".ship", "open")
 	shard := int(chatpath.Shard(key))
 	bad := filepath.Join(open, strconv.Itoa((shard+1)%chatpath.Shards))
-	write(t, filepath.Join(open, strconv.Itoa(shard), key), "")
-	write(t, bad, "not a folder")
+	stdtest.Write(t, filepath.Join(open, strconv.Itoa(shard), key), "")
+	stdtest.Write(t, bad, "not a folder")
 	h.restarted <- struct{}{}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !strings.Contains(p.log.String(), "the chats with unfinished work cannot be loaded") {
 		<-tick.C
 	}
-	if err := os.Remove(bad); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Remove(bad))
 	late := time.After(5 * wakeAgain)
 	for h.Status(t.Context()).Chats.Active == 0 {
 		select {

@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 type project struct {
@@ -33,7 +34,7 @@ func newProject(t *testing.T) *project {
 	t.Helper()
 	p := &project{dir: t.TempDir(), api: telegramtest.NewAPI(t), log: &platformtest.Log{}}
 	p.api.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
-	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nKind.")
+	stdtest.Write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nKind.")
 	return p
 }
 
@@ -41,9 +42,7 @@ func newProject(t *testing.T) *project {
 func (p *project) load(t *testing.T, flags map[string]string) *config.Loaded {
 	t.Helper()
 	loaded, err := p.read(flags)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return loaded
 }
 
@@ -116,9 +115,7 @@ func getAs(t *testing.T, url, token string) (int, string) {
 func request(t *testing.T, method, url, token, body string, more ...string) (int, http.Header, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -129,14 +126,10 @@ func request(t *testing.T, method, url, token, body string, more ...string) (int
 		req.Header.Set(more[i], more[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }() // read to its end
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return resp.StatusCode, resp.Header, string(text)
 }
 
@@ -182,18 +175,14 @@ func TestHostAnswersOnTelegram(t *testing.T) {
 func TestReadyz(t *testing.T) {
 	p := newProject(t)
 	h := p.prepare(t, Options{}, map[string]string{"llm.provider": "demo"})
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	base := "http://" + h.metricsAddr
 	if code, text := get(t, base+"/readyz"); code != http.StatusOK || text != "ready\n" {
 		t.Errorf("readyz = %d %q", code, text)
 	}
 	_, text := get(t, base+"/readyz?verbose")
 	var s Status
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(text), &s))
 	if s.State != StateReady || !s.Demo || s.PID != os.Getpid() || len(s.Platforms) != 4 {
 		t.Errorf("status = %+v", s)
 	}
@@ -230,9 +219,7 @@ func TestStartFails(t *testing.T) {
 		{"no Agent.md", func(t *testing.T, p *project) map[string]string {
 			t.Helper()
 			p.dir = filepath.Join(p.dir, "my bot")
-			if err := os.Mkdir(p.dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Mkdir(p.dir, 0o700))
 			return demo
 		}, KindConfig, "/my bot'"},
 		{"another process", func(t *testing.T, p *project) map[string]string {
@@ -248,12 +235,12 @@ func TestStartFails(t *testing.T) {
 		}, KindUnreachable, "adapters.web.listen"},
 		{"a restore that was killed", func(t *testing.T, p *project) map[string]string {
 			t.Helper()
-			write(t, filepath.Join(p.dir, ".ship.restoring", "access.json"), "{}")
+			stdtest.Write(t, filepath.Join(p.dir, ".ship.restoring", "access.json"), "{}")
 			return demo
 		}, KindFailed, "sma restore BACKUP"},
 		{"people that cannot be read", func(t *testing.T, p *project) map[string]string {
 			t.Helper()
-			write(t, filepath.Join(p.dir, ".ship", "access.json"), "{")
+			stdtest.Write(t, filepath.Join(p.dir, ".ship", "access.json"), "{")
 			return telegramFlags(p)
 		}, KindConfig, "sma doctor"},
 	}
@@ -296,7 +283,7 @@ func TestTakenMetricsPortIsNoReasonNotToStart(t *testing.T) {
 
 func TestChangesAreTakenIn(t *testing.T) {
 	p := newProject(t)
-	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"info"}}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"info"}}`)
 	flags := map[string]string{"llm.provider": "demo"}
 	var log atomic.Pointer[config.Log]
 	reload := func() (*config.Loaded, error) {
@@ -304,18 +291,18 @@ func TestChangesAreTakenIn(t *testing.T) {
 		return config.Load(config.Options{Dir: p.dir, Flags: all})
 	}
 	h := p.start(t, Options{Reload: reload, Log: func(s config.Log) { log.Store(&s) }}, flags)
-	write(t, filepath.Join(p.dir, "Agent.md"), "# 小明，一个友好的助手")
+	stdtest.Write(t, filepath.Join(p.dir, "Agent.md"), "# 小明，一个友好的助手")
 	faketest.Poll(t, "the new Agent.md", func() bool {
 		return h.docs.Chinese() && h.docs.Of("web-chat-x").Agent == "# 小明，一个友好的助手"
 	})
-	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"debug","format":"json"},"name":"Bob"}`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"debug","format":"json"},"name":"Bob"}`)
 	faketest.Poll(t, "the new settings", func() bool {
 		return len(h.Status(t.Context()).Restart) > 0 && *log.Load() == config.Log{Level: "debug", Format: "json"}
 	})
 	if got := h.Status(t.Context()).Restart; len(got) != 1 || got[0] != "name" {
 		t.Errorf("needs a restart: %q, want the name alone", got)
 	}
-	write(t, filepath.Join(p.dir, "ship.json"), `{"log":`)
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"log":`)
 	faketest.Poll(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the previous ones stay in effect") })
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // mcpExamples are the files of docs/examples/mcp with what shows that each works: calls,
@@ -51,9 +52,7 @@ func mcpExamples() map[string][][3]string {
 func TestMCPExamples(t *testing.T) {
 	const folder = "../../../docs/examples/mcp"
 	modules, err := filepath.Abs("../../sma/testdata/e2e/node_modules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)
@@ -96,22 +95,16 @@ func TestMCPExamples(t *testing.T) {
 func runExample(t *testing.T, box sandboxtest.Checker, dir, file, registry string, calls [][3]string) {
 	t.Helper()
 	text, err := os.ReadFile(file) //nolint:gosec // one of ours
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if lines := bytes.Count(text, []byte("\n")); lines > 10 {
 		t.Errorf("the example has %d lines", lines)
 	}
 	state := filepath.Join(dir, ".ship")
-	write(t, filepath.Join(dir, "Agent.md"), "# Ada")
-	write(t, MCPFile(state), string(text))
-	if err := os.MkdirAll(filepath.Join(dir, "shared"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, filepath.Join(dir, "Agent.md"), "# Ada")
+	stdtest.Write(t, MCPFile(state), string(text))
+	stdtest.Must(t, os.MkdirAll(filepath.Join(dir, "shared"), 0o700))
 	settings, err := config.Load(config.Options{Dir: dir, Env: func(string) (string, bool) { return "", false }, Flags: map[string]string{"llm.provider": "demo"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	loaded, err := settings.MCP(MCPFile(state), true)
 	if err != nil || len(loaded.Servers) != 1 || len(loaded.Findings) > 0 {
 		t.Fatalf("the example: %+v, %v", loaded, err)
@@ -121,9 +114,7 @@ func runExample(t *testing.T, box sandboxtest.Checker, dir, file, registry strin
 		servers[0].Env = append(servers[0].Env, "npm_config_registry="+registry)
 	}
 	store, err := MCPStore(state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	m := mcp.New(MCPOptions(Options{Dir: dir, State: state, Settings: settings, Logger: slog.New(slog.DiscardHandler), Version: "test"}, store, box))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -132,9 +123,7 @@ func runExample(t *testing.T, box sandboxtest.Checker, dir, file, registry strin
 			t.Error(err)
 		}
 	})
-	if err := m.Apply(t.Context(), servers); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, m.Apply(t.Context(), servers))
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	status, err := m.Test(ctx, servers[0].Name)
@@ -190,10 +179,7 @@ func checkPicture(t *testing.T, state string, output json.RawMessage) {
 	if err := json.Unmarshal(output, &result); err != nil || len(result.Files) != 1 {
 		t.Fatalf("the result %s has no picture: %v", output, err)
 	}
-	data, err := os.ReadFile(filepath.Join(state, "files", result.Files[0].Path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := stdtest.Read(t, filepath.Join(state, "files", result.Files[0].Path))
 	if got := http.DetectContentType(data); got != "image/png" {
 		t.Errorf("%s is %s", result.Files[0].Path, got)
 	}

@@ -15,25 +15,21 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // npmRegistry serves the packages of a node_modules folder as a registry does, so that
 // package runners find the versions of its lock file and ask nobody else.
 func npmRegistry(t *testing.T, folder string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(folder, ".package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := stdtest.Read(t, filepath.Join(folder, ".package-lock.json"))
 	var lock struct {
 		Packages map[string]struct {
 			Name    string `json:"name"`
 			Version string `json:"version"`
 		} `json:"packages"`
 	}
-	if err := json.Unmarshal(raw, &lock); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(raw, &lock))
 	type folders map[string]string // by version
 	packages, latest := map[string]folders{}, map[string]string{}
 	for at, p := range lock.Packages {

@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // remoteTools is an HTTP MCP server, built with the SDK.
@@ -105,7 +106,7 @@ func TestAP13ServersOfToolsInAHost(t *testing.T) {
 	remote := newRemoteTools(t, "free", "guarded")
 	p := newProject(t)
 	file := filepath.Join(p.dir, ".ship", "config", "mcp.json")
-	write(t, file, `{"mcpServers": {"remote": {"url": "`+remote.url+`/mcp", "headers": {"Authorization": "Bearer ${OPENAI_API_KEY}"}, "allow": ["free"]}}}`)
+	stdtest.Write(t, file, `{"mcpServers": {"remote": {"url": "`+remote.url+`/mcp", "headers": {"Authorization": "Bearer ${OPENAI_API_KEY}"}, "allow": ["free"]}}}`)
 	flags := telegramFlags(p)
 	flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
 	script := modeltest.NewFunc(callWhatIsSaid)
@@ -137,13 +138,11 @@ func TestAP13ServersOfToolsInAHost(t *testing.T) {
 	if got := say("remote_free three"); strings.Contains(got, "did free") || slices.Contains(remote.called(), "free three") {
 		t.Errorf("a changed tool: %s", got)
 	}
-	if err := m.Approve("remote", "free", ""); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, m.Approve("remote", "free", ""))
 	if got := say("remote_free four"); !strings.Contains(got, "did free with four") {
 		t.Errorf("after the approval: %s", got)
 	}
-	write(t, file, `{"servers": {}}`)
+	stdtest.Write(t, file, `{"servers": {}}`)
 	faketest.Poll(t, "the servers to be gone", func() bool { return len(m.Status()) == 0 })
 	faketest.Poll(t, "their tools to be gone", func() bool { _, offered := h.tools.Find("remote:free"); return !offered })
 	if got := say("remote_free five"); !strings.Contains(got, "not offered any more") && !strings.Contains(got, "unavailable") {

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -17,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
@@ -48,7 +47,7 @@ func TestMemoryByMeaning(t *testing.T) {
 	t.Cleanup(s.Close)
 	flags := telegramFlags(p)
 	flags["llm.baseUrl"], flags["context.memory.embeddingModel"], flags["adapters.telegram.egress"] = s.URL, "embed-small", "direct"
-	write(t, filepath.Join(p.dir, ".ship", "memory", "project.md"), "- 2026-01-01 the office moves to a flat in Kiel\n- 2026-01-02 Bo drinks rooibos\n")
+	stdtest.Write(t, filepath.Join(p.dir, ".ship", "memory", "project.md"), "- 2026-01-01 the office moves to a flat in Kiel\n- 2026-01-02 Bo drinks rooibos\n")
 	vectors := filepath.Join(p.dir, ".ship", "index", "vectors.db")
 	said := 0
 	ask := func(query string) string {
@@ -59,9 +58,7 @@ func TestMemoryByMeaning(t *testing.T) {
 	}
 	for range 2 { // a restart
 		h := p.prepare(t, Options{}, flags)
-		if err := h.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, h.Start(t.Context()))
 		if _, err := os.Stat(vectors); (err == nil) != (said > 0) {
 			t.Errorf("the cache before a search: %v", err)
 		}
@@ -70,9 +67,7 @@ func TestMemoryByMeaning(t *testing.T) {
 		if kiel < 0 || bo >= 0 && bo < kiel || strings.Contains(text, "words alone") {
 			t.Errorf("the model read %s", text)
 		}
-		if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, h.Stop(context.WithoutCancel(t.Context())))
 	}
 	if n := len(meanings.Calls()); n != 1 {
 		t.Errorf("the embedding model was asked %d times, want once: the second host has the vectors", n)
@@ -99,7 +94,7 @@ func TestEmbeddingsAreCounted(t *testing.T) {
 	t.Cleanup(server.Close)
 	s.flags["context.memory.embeddingModel"] = "embed-small"
 	s.flags["llm.models"] = `{"m": {"usdPerMInput": 1, "usdPerMOutput": 10}, "embed-small": {"usdPerMInput": 2}}`
-	write(t, filepath.Join(s.dir, ".ship", "memory", "project.md"), "- 2026-01-01 the office moves to a flat in Kiel\n")
+	stdtest.Write(t, filepath.Join(s.dir, ".ship", "memory", "project.md"), "- 2026-01-01 the office moves to a flat in Kiel\n")
 	s.start(t)
 	s.limit(t, map[string]string{"llm.baseUrl": server.URL, "budget.usdPerHostPerDay": "5"})
 	if text := s.say(t, 1, 7, "apartment", nil); !strings.Contains(text, "flat in Kiel") || strings.Contains(text, "words alone") {
@@ -107,9 +102,7 @@ func TestEmbeddingsAreCounted(t *testing.T) {
 	}
 	s.stop(t)
 	rows, err := ledger.Usage(budgets.Dir(filepath.Join(s.dir, ".ship")), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []ledger.Row
 	for _, r := range rows {
 		if r.Work == string(model.WorkEmbed) {
@@ -118,9 +111,7 @@ func TestEmbeddingsAreCounted(t *testing.T) {
 		}
 	}
 	want := []ledger.Row{{Chat: "telegram-chat-1", Person: "telegram-7", Model: "embed-small", Work: "embed", Calls: 1, Amount: ledger.Amount{Input: 2, NanoUSD: 4000}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("embeddings in the ledger (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "embeddings in the ledger", want, got)
 }
 
 // A model that may take long to begin its answers may also take long to summarize and to extract.

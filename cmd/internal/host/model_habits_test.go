@@ -2,10 +2,8 @@ package host
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // habit is one way in which services end an incomplete answer.
@@ -197,19 +196,7 @@ func (h habit) check(t *testing.T, egress, hello, want string) {
 // allText returns the contents of all files in a folder.
 func allText(t *testing.T, dir string) string {
 	t.Helper()
-	var b strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		b.Write(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return strings.Join(slices.Collect(maps.Values(stdtest.Files(t, dir))), "")
 }
 
 // A model that accepts and says nothing, with or without comments, is given up after
@@ -411,7 +398,7 @@ func TestThinkingIsNotSentToPeople(t *testing.T) {
 				return append(events, modeltest.Finish("stop"))
 			})
 			p := newProject(t)
-			write(t, filepath.Join(p.dir, ".env"), "SMA_ADAPTERS_FEISHU_APP_SECRET="+api.Secret()+"\n")
+			stdtest.Write(t, filepath.Join(p.dir, ".env"), "SMA_ADAPTERS_FEISHU_APP_SECRET="+api.Secret()+"\n")
 			flags := telegramFlags(p)
 			maps.Copy(flags, feishuFlags(api, "connection"))
 			flags["adapters.telegram.enabled"], flags["adapters.telegram.egress"], flags["adapters.feishu.egress"] = "true", egress, egress
@@ -436,7 +423,7 @@ func TestThinkingIsNotSentToPeople(t *testing.T) {
 // for it.
 func TestLargeSystemTextIsReported(t *testing.T) {
 	p := newProject(t)
-	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\n"+strings.Repeat("Be kind to people who ask. ", 4000))
+	stdtest.Write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\n"+strings.Repeat("Be kind to people who ask. ", 4000))
 	whole := modeltest.Say("Fine.")
 	script := modeltest.NewScript()
 	script.Otherwise = &whole
@@ -466,8 +453,8 @@ func TestPrefixCausesOfDocuments(t *testing.T) {
 		p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == n })
 	}
 	say(1)
-	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nVery kind.")
-	write(t, filepath.Join(p.dir, ".ship", "profile", "Primary.md"), "The owner is Bob.")
+	stdtest.Write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nVery kind.")
+	stdtest.Write(t, filepath.Join(p.dir, ".ship", "profile", "Primary.md"), "The owner is Bob.")
 	h.docs.Reload()
 	say(2)
 	say(3)
@@ -485,9 +472,7 @@ func TestPrefixCausesOfDocuments(t *testing.T) {
 func labelled(t *testing.T, h *Host, name, label string) map[string]float64 {
 	t.Helper()
 	families, err := h.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	out := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {

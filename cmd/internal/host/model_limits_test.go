@@ -6,6 +6,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The settings reach the limiter of model calls: with one call at once, or one a minute, the second
@@ -30,9 +31,7 @@ func TestOV1ModelLimitsAreWired(t *testing.T) {
 			flags[tt.setting] = "1"
 			h := p.start(t, Options{Model: script}, flags)
 			p.api.Say(1, 1, "hi", nil)
-			if err := script.WaitAsked(t.Context(), 1); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, script.WaitAsked(t.Context(), 1))
 			p.api.Say(2, 2, "hi", nil)
 			for deadline := time.Now().Add(20 * time.Second); gauge(t, h, "sma_model_calls_waiting") != 1; {
 				if time.Now().After(deadline) {
@@ -56,9 +55,7 @@ func TestOV1ModelLimitsAreWired(t *testing.T) {
 func gauge(t *testing.T, h *Host, name string) float64 {
 	t.Helper()
 	families, err := h.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetGauge().GetValue()

@@ -3,18 +3,18 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // firstRequest is what a chat's first words have a model read: on the page where that is
@@ -50,9 +50,7 @@ func sizes(t *testing.T, req model.Request) (tools, system int) {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, enc.Encode(v))
 		return b.Len() - 1 // the line feed
 	}
 	list := []any{}
@@ -79,7 +77,7 @@ func TestRequestsCarryLittle(t *testing.T) {
 		{"everything", func(t *testing.T, p *project) {
 			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
-			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+			stdtest.Write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 		}, map[string]string{"adapters.telegram.egress": "tool"}, 9_500, 2_820},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,7 +158,7 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
 			if tt.skill {
-				write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+				stdtest.Write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 			}
 			_, req := firstRequest(t, p, tt.flags)
 			names := offered(req)
@@ -188,7 +186,7 @@ func TestSkillsBringTheirTools(t *testing.T) {
 	h := p.start(t, Options{Model: script}, flags)
 	p.api.Say(1, 1, "first", nil)
 	p.api.Await(t, "the first answer", func() bool { return len(p.texts()) == 1 })
-	write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+	stdtest.Write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 	h.skills.Refresh()
 	p.api.Say(1, 1, "second", nil)
 	p.api.Await(t, "the second answer", func() bool { return len(p.texts()) == 2 })
@@ -206,9 +204,7 @@ func TestArchivesBringTheirTools(t *testing.T) {
 	flags := telegramFlags(p)
 	flags["adapters.telegram.egress"] = "direct"
 	h := p.prepare(t, Options{Model: script}, flags)
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	said := 0
 	say := func(text string) {
 		t.Helper()
@@ -222,12 +218,8 @@ func TestArchivesBringTheirTools(t *testing.T) {
 	said++
 	say("third")
 	const broken = "sma_prompt_prefix_broken_total"
-	if diff := cmp.Diff(map[string]float64{"context": 1, "tools": 1}, labelled(t, h, broken, "cause")); diff != "" {
-		t.Errorf("broken prefixes by cause (-want +got):\n%s", diff)
-	}
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Diff(t, "broken prefixes by cause", map[string]float64{"context": 1, "tools": 1}, labelled(t, h, broken, "cause"))
+	stdtest.Must(t, h.Stop(t.Context()))
 	p.start(t, Options{Model: script}, flags)
 	say("fourth")
 	reading := []string{"agent_load_context", "chat_context_list", "chat_context_load", "chat_context_recall", "chat_history_search"}
@@ -256,9 +248,7 @@ func TestTasksBringTheirTools(t *testing.T) {
 	flags := telegramFlags(p)
 	flags["adapters.telegram.egress"] = "direct"
 	h := p.prepare(t, Options{Model: script}, flags)
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	said := 0
 	say := func(chat int64) {
 		t.Helper()
@@ -269,9 +259,7 @@ func TestTasksBringTheirTools(t *testing.T) {
 	say(1)
 	say(1)
 	say(2)
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(t.Context()))
 	p.start(t, Options{Model: script}, flags)
 	say(1)
 	reqs := script.Requests()
@@ -288,8 +276,6 @@ func TestTasksBringTheirTools(t *testing.T) {
 		}
 	}
 	for _, i := range []int{2, 4} {
-		if diff := cmp.Diff(reqs[1].Tools, reqs[i].Tools); diff != "" {
-			t.Errorf("request %d begins otherwise than the second (-want +got):\n%s", i+1, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("request %d begins otherwise than the second", i+1), reqs[1].Tools, reqs[i].Tools)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A person who asks for a whole output gets a file on Telegram, without JSON and secrets, and the model is not asked.
@@ -17,7 +18,7 @@ func TestOutputOnTelegram(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&text, "Line %03d of the file.\n", i)
 	}
-	write(t, filepath.Join(p.dir, "notes.txt"), text.String()+p.api.Token()+"\n")
+	stdtest.Write(t, filepath.Join(p.dir, "notes.txt"), text.String()+p.api.Token()+"\n")
 	script := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "read_file", Input: `{"path":"notes.txt"}`}), modeltest.Say("read"))
 	flags := telegramFlags(p)
 	flags["adapters.telegram.egress"] = "direct"

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // served is a host on Telegram that asks a model over HTTP, and that model's server.
@@ -25,9 +26,7 @@ func served(t *testing.T, script *modeltest.Script, flags map[string]string, fro
 	server := modeltest.NewServer(script, modeltest.ServerOptions{})
 	t.Cleanup(server.Close)
 	target, err := url.Parse(strings.TrimSuffix(server.URL, "/v1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	proxy := http.Handler(httputil.NewSingleHostReverseProxy(target))
 	if front != nil {
 		proxy = front(proxy)
@@ -40,7 +39,7 @@ func served(t *testing.T, script *modeltest.Script, flags map[string]string, fro
 	maps.Copy(all, flags)
 	if settings, ok := all["ship.json"]; ok {
 		delete(all, "ship.json")
-		write(t, filepath.Join(p.dir, "ship.json"), settings)
+		stdtest.Write(t, filepath.Join(p.dir, "ship.json"), settings)
 	}
 	p.start(t, Options{}, all)
 	return p, server
@@ -63,7 +62,7 @@ func TestPicturesKeepThePrefix(t *testing.T) {
 	p.photo("p1", "cat-2000x1000.jpg", "what is this?")
 	p.api.Await(t, "the first answer", func() bool { return len(p.api.Sent(1)) == 1 })
 	kept := ""
-	for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+	for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 		if strings.Contains(name, "/file-") {
 			kept = name
 		}
@@ -93,7 +92,7 @@ func TestPicturesKeepThePrefix(t *testing.T) {
 	if !bytes.Contains(bodies[3], []byte("[files that the results above refer to")) {
 		t.Error("nothing says what the picture after the result is")
 	}
-	for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "chat")) {
+	for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "chat")) {
 		if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "chat", name)); err == nil && bytes.Contains(data, shown[0][1][:200]) {
 			t.Errorf("%s holds the picture itself", name)
 		}

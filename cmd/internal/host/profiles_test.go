@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestWE11ProfilesAreClosed: profiles show what a process works on, so they are served only with the setting.
@@ -32,9 +33,7 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s: %d and %.20q, want 200 and %q", path, code, body, begin)
 		}
 	}
-	if err := pprof.StartCPUProfile(&bytes.Buffer{}); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, pprof.StartCPUProfile(&bytes.Buffer{}))
 	defer pprof.StopCPUProfile()
 	if code, body := get(t, base+"profile?seconds=1"); code != http.StatusConflict {
 		t.Errorf("a second profile: %d %q, want 409", code, body)

@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // scraper is a real Prometheus that scrapes a host every second and evaluates the example's rules.
@@ -28,10 +29,8 @@ func startPrometheus(t *testing.T, target string) *scraper {
 	t.Helper()
 	dir := t.TempDir()
 	rules, err := filepath.Abs(filepath.Join("..", "..", "..", "docs", "examples", "prometheus", "alerts.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "prometheus.yml"), fmt.Sprintf(`
+	stdtest.Must(t, err)
+	stdtest.Write(t, filepath.Join(dir, "prometheus.yml"), fmt.Sprintf(`
 global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: [%q]
 scrape_configs: [{job_name: shipmyagent, static_configs: [{targets: [%q]}]}]
@@ -39,12 +38,8 @@ scrape_configs: [{job_name: shipmyagent, static_configs: [{targets: [%q]}]}]
 	cmd := exec.CommandContext(t.Context(), needProm(t, "prometheus"), "--config.file="+filepath.Join(dir, "prometheus.yml"),
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context killed it
 	var said, address string
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
@@ -149,9 +144,7 @@ func (p *scraper) checkRules(t *testing.T) {
 	}
 	rules := func() (out []state) {
 		_, body := get(t, p.url+"/api/v1/rules")
-		if err := json.Unmarshal([]byte(body), &answer); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal([]byte(body), &answer))
 		for _, g := range answer.Data.Groups {
 			out = append(out, g.Rules...)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestRL16ReceiveLoopThatPanicsBeginsAgain(t *testing.T) {
@@ -33,12 +33,8 @@ func TestRL16ReceiveLoopThatPanicsBeginsAgain(t *testing.T) {
 			t.Errorf("ended with %v", err)
 		}
 		want := []time.Duration{0, time.Second, 3 * time.Second, time.Hour + 4*time.Second}
-		if diff := cmp.Diff(want, at); diff != "" {
-			t.Errorf("begun (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]bool{false, false, false}, states); diff != "" {
-			t.Errorf("states (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "begun", want, at)
+		stdtest.Diff(t, "states", []bool{false, false, false}, states)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // changing is a chat with a host that runs commands, and whose ship.json is saved again while it runs.
@@ -34,7 +35,7 @@ func newChanging(t *testing.T, ship string, answer func(model.Request) []model.E
 func newChangingIn(t *testing.T, box, ship string, answer func(model.Request) []model.Event) *changing {
 	t.Helper()
 	c := &changing{commandChat: &commandChat{project: newProject(t), t: t, script: modeltest.NewFunc(answer)}}
-	write(t, filepath.Join(c.dir, "ship.json"), ship)
+	stdtest.Write(t, filepath.Join(c.dir, "ship.json"), ship)
 	c.flags = telegramFlags(c.project)
 	c.flags["adapters.telegram.egress"], c.flags["permissions.exec.sandbox"] = "direct", box
 	c.h = c.start(t, Options{Model: c.script, Reload: func() (*config.Loaded, error) { return c.read(c.flags) }}, c.flags)
@@ -49,7 +50,7 @@ func execRules(rules string) string {
 // save writes ship.json and waits until the host follows it. Nothing in it may need a restart.
 func (c *changing) save(ship string) {
 	c.t.Helper()
-	write(c.t, filepath.Join(c.dir, "ship.json"), ship)
+	stdtest.Write(c.t, filepath.Join(c.dir, "ship.json"), ship)
 	want := c.load(c.t, c.flags).Settings
 	faketest.Poll(c.t, "the new settings", func() bool { return reflect.DeepEqual(*c.h.settings(), want) })
 	if keys := c.h.Status(c.t.Context()).Restart; len(keys) > 0 {
@@ -127,9 +128,7 @@ func TestForbiddenBetweenAYesAndItsCommand(t *testing.T) {
 	faketest.Poll(t, "the yes", func() bool { return len(c.outcomes("approved")) == 1 })
 	c.none("during another run", "waits.txt")
 	c.save(execRules(`"allow": ["cat *"], "deny": ["touch *"]`))
-	if err := pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, pipe.Close())
 	c.api.Await(t, "the refusal", func() bool { return strings.Contains(jsonOf(t, c.script.Requests()), "forbids") })
 	c.none("although it was forbidden", "waits.txt")
 }
@@ -194,9 +193,7 @@ func TestChangedRulesBindARunInProgress(t *testing.T) {
 			})
 			pipe := c.blocked("go on")
 			c.save(execRules(tt.rules))
-			if err := pipe.Close(); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, pipe.Close())
 			c.api.Await(t, "the end of the run", func() bool {
 				for _, s := range c.api.Sent(1) {
 					if strings.Contains(s.Text, "Done.") || strings.Contains(s.Text, asks) {
@@ -242,11 +239,9 @@ func TestFaultyRulesChangeNothing(t *testing.T) {
 	for _, faulty := range []string{"", `{"permissions": {"exec": {"deny": []`, execRules(`"deny": [], "network": "maybe"`), execRules(`"deny": [], "allow": 5`), "gone"} {
 		before := strings.Count(c.log.String(), "the previous ones stay in effect")
 		if faulty == "gone" {
-			if err := os.Remove(filepath.Join(c.dir, "ship.json")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Remove(filepath.Join(c.dir, "ship.json")))
 		} else {
-			write(t, filepath.Join(c.dir, "ship.json"), faulty)
+			stdtest.Write(t, filepath.Join(c.dir, "ship.json"), faulty)
 		}
 		faketest.Poll(t, "a warning about "+faulty, func() bool { return strings.Count(c.log.String(), "the previous ones stay in effect") > before })
 		if got := c.say("run touch made.txt", "Came of it"); !strings.Contains(got, "forbids") {

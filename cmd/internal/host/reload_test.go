@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Looks that find the same fault warn once: the log may be in a folder that is watched.
@@ -42,9 +43,7 @@ func TestReloadWarnsOnce(t *testing.T) {
 // So do looks at the MCP servers and at models that cannot be used.
 func TestReloadsOfServersAndModelsWarnOnce(t *testing.T) {
 	w := newWary(t, "{}", "", `{"servers": {"one": {"url": "http://127.0.0.1:1/mcp"}}}`)
-	if err := w.h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.h.Start(t.Context()))
 	t.Cleanup(func() {
 		if err := w.h.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Log(err)
@@ -55,7 +54,7 @@ func TestReloadsOfServersAndModelsWarnOnce(t *testing.T) {
 	model.LLM.Provider = config.ProviderCustom // and no model
 	servers := func(text string) func() {
 		return func() {
-			write(t, MCPFile(w.h.opts.State), text)
+			stdtest.Write(t, MCPFile(w.h.opts.State), text)
 			w.h.applyMCP(t.Context())
 		}
 	}
@@ -140,7 +139,7 @@ func TestChangedSettingsCountAtOnceOrAreNamed(t *testing.T) {
 	if n := c.h.groupContext("telegram-chat--5"); n != 4 {
 		t.Errorf("%d messages of a group are quoted", n)
 	}
-	write(t, filepath.Join(c.dir, "ship.json"), `{"name": "x", "timezone": "UTC", "limits": {"fileMB": 2}, "permissions": {"exec": {"network": "on", "exclude": ["data"]}},
+	stdtest.Write(t, filepath.Join(c.dir, "ship.json"), `{"name": "x", "timezone": "UTC", "limits": {"fileMB": 2}, "permissions": {"exec": {"network": "on", "exclude": ["data"]}},
 		"context": {"history": {"archiveOnCompact": false}, "contexts": {"enabled": false}}}`)
 	want := []string{"context.contexts.enabled", "context.history.archiveOnCompact", "name", "permissions.exec.exclude", "permissions.exec.network", "timezone"}
 	faketest.Poll(t, "the settings that need a restart", func() bool { return slices.Equal(c.h.Status(t.Context()).Restart, want) })

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Every file of testdata/feishu shows one behaviour of Feishu with a whole host: prose,
@@ -50,7 +51,7 @@ func TestFeishuScenarios(t *testing.T) {
 		s.playFeishu(script)
 		got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates("feishu")}
 		if s.folder {
-			got["files"] = s.names(filesBelow(t, filepath.Join(s.p.dir, ".ship", "files")))
+			got["files"] = s.names(stdtest.Names(t, filepath.Join(s.p.dir, ".ship", "files")))
 		}
 		return got
 	})

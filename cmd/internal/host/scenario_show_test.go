@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // migrate gives a group another id, as the service tells of it.
@@ -81,7 +82,7 @@ func (s *scene) meddle(verb, rest string) error {
 			return fmt.Errorf("not found")
 		}
 	case verb == "kept" && len(fields) == 1:
-		names := filesBelow(s.t, filepath.Join(s.p.dir, ".ship", "files"))
+		names := stdtest.Names(s.t, filepath.Join(s.p.dir, ".ship", "files"))
 		if len(names) == 0 {
 			return fmt.Errorf("nothing was kept")
 		}
@@ -123,7 +124,7 @@ func (s *scene) show(script string) map[string]string {
 	out := map[string]string{"calls": s.showCalls(script), "marks": s.showMarks(), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates("telegram")}
 	if s.folder {
 		var names strings.Builder
-		for _, name := range filesBelow(s.t, filepath.Join(s.p.dir, ".ship", "files")) {
+		for _, name := range stdtest.Names(s.t, filepath.Join(s.p.dir, ".ship", "files")) {
 			fmt.Fprintln(&names, s.same(name))
 		}
 		out["files"] = names.String()

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The words of a script, one a line. A place is the id of a chat, or chat/topic; a
@@ -114,7 +115,7 @@ func (s *scene) prepare(verb, rest string) error {
 		}
 		s.flags[word] = more
 	case "write":
-		write(s.t, filepath.Join(s.p.dir, filepath.FromSlash(word)), strings.ReplaceAll(more, `\n`, "\n"))
+		stdtest.Write(s.t, filepath.Join(s.p.dir, filepath.FromSlash(word)), strings.ReplaceAll(more, `\n`, "\n"))
 	case "person":
 		fields := strings.Fields(more)
 		id, err := strconv.ParseInt(fields[0], 10, 64)

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The model searches its own chat. It finds earlier messages, but not the current question and nothing of other chats.
@@ -46,9 +47,7 @@ func TestPI6HistorySearchOfAHost(t *testing.T) {
 	}
 	list := requests[3].Messages
 	result, err := json.Marshal(list[len(list)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	text := string(result)
 	if !strings.Contains(text, "I planted the marigold in May") || strings.Contains(text, "canary-words") || strings.Contains(text, "when was it") {
 		t.Errorf("the model read %s", text)

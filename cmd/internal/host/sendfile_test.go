@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // What a person agreed to send is sent, or nothing: a link, a file or a folder that is
@@ -27,22 +28,20 @@ func TestSwappedFilesAreNotSent(t *testing.T) {
 		}},
 		{"a folder that becomes a link", "out/report.txt", func(t *testing.T, dir, outside string) {
 			t.Helper()
-			if err := os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")))
 			relink(t, filepath.Dir(outside), filepath.Join(dir, "out"))
 		}},
 		{"other bytes", "out/report.txt", func(t *testing.T, dir, _ string) {
 			t.Helper()
-			write(t, filepath.Join(dir, "out", "report.txt"), secret)
+			stdtest.Write(t, filepath.Join(dir, "out", "report.txt"), secret)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
 			outside := filepath.Join(t.TempDir(), "report.txt")
-			write(t, outside, secret)
-			write(t, filepath.Join(p.dir, "out", "report.txt"), "the report")
-			write(t, filepath.Join(p.dir, "out", "other.txt"), secret)
+			stdtest.Write(t, outside, secret)
+			stdtest.Write(t, filepath.Join(p.dir, "out", "report.txt"), "the report")
+			stdtest.Write(t, filepath.Join(p.dir, "out", "other.txt"), secret)
 			relink(t, "report.txt", filepath.Join(p.dir, "out", "link.txt"))
 			script := modeltest.NewScript(
 				modeltest.CallTools(modeltest.Call{ID: "c1", Name: "chat_send", Input: `{"text":"Here.","attachments":[{"path":"` + tt.path + `","kind":"document"}],"final":true}`}),
@@ -58,7 +57,7 @@ func TestSwappedFilesAreNotSent(t *testing.T) {
 			if calls := p.api.Calls("sendDocument"); len(calls) != 0 {
 				t.Errorf("%d files were sent", len(calls))
 			}
-			for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+			for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 				if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), secret) {
 					t.Errorf("%s was copied", name)
 				}
@@ -94,32 +93,26 @@ func TestAGrantOfAFolderIsNotWidened(t *testing.T) {
 		}},
 		{"a hard link to a file outside", "out/plan.txt", func(t *testing.T, dir, outside string) {
 			t.Helper()
-			if err := os.Link(outside, filepath.Join(dir, "out", "plan.txt")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Link(outside, filepath.Join(dir, "out", "plan.txt")))
 		}},
 		{"the folder becomes a link", "out/plan.txt", func(t *testing.T, dir, _ string) {
 			t.Helper()
-			if err := os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")))
 			relink(t, "private", filepath.Join(dir, "out"))
 		}},
 		{"the folder becomes a link out of the project", "out/report.txt", func(t *testing.T, dir, outside string) {
 			t.Helper()
-			if err := os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")))
 			relink(t, filepath.Dir(outside), filepath.Join(dir, "out"))
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
 			outside := filepath.Join(t.TempDir(), "report.txt")
-			write(t, outside, secret)
-			write(t, filepath.Join(p.dir, "out", "report.txt"), "the report")
+			stdtest.Write(t, outside, secret)
+			stdtest.Write(t, filepath.Join(p.dir, "out", "report.txt"), "the report")
 			for _, name := range []string{"private/plan.txt", "out/deep/plan.txt", "output/plan.txt", "out/.plan.txt", "out/id_rsa", "out/.env.local"} {
-				write(t, filepath.Join(p.dir, filepath.FromSlash(name)), secret)
+				stdtest.Write(t, filepath.Join(p.dir, filepath.FromSlash(name)), secret)
 			}
 			relink(t, filepath.Join("..", "private"), filepath.Join(p.dir, "out", "link"))
 			input := func(path string) string {
@@ -148,7 +141,7 @@ func TestAGrantOfAFolderIsNotWidened(t *testing.T) {
 			if n := len(p.api.Calls("sendDocument")); n != 1 {
 				t.Errorf("%d files were sent, want the report alone", n)
 			}
-			for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+			for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 				if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), secret) {
 					t.Errorf("%s was copied", name)
 				}
@@ -160,7 +153,5 @@ func TestAGrantOfAFolderIsNotWidened(t *testing.T) {
 func relink(t *testing.T, target, name string) {
 	t.Helper()
 	_ = os.Remove(name) // it need not be there
-	if err := os.Symlink(target, name); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Symlink(target, name))
 }

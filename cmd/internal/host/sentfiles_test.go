@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // fetch requests an address of the page with a token.
@@ -30,8 +31,8 @@ func sendFileCall(id, path string) modeltest.Step {
 func TestFilesReachPeopleOnThePage(t *testing.T) {
 	p := newProject(t)
 	name := `out/报告 "1".html`
-	write(t, filepath.Join(p.dir, filepath.FromSlash(name)), "<script>alert(1)</script>")
-	write(t, filepath.Join(p.dir, ".env"), "KEY=canary-of-the-key")
+	stdtest.Write(t, filepath.Join(p.dir, filepath.FromSlash(name)), "<script>alert(1)</script>")
+	stdtest.Write(t, filepath.Join(p.dir, ".env"), "KEY=canary-of-the-key")
 	script := modeltest.NewScript(
 		sendFileCall("f1", name), modeltest.Say("There it is."),
 		sendFileCall("f2", name), modeltest.Say("Once more."),
@@ -53,7 +54,7 @@ func TestFilesReachPeopleOnThePage(t *testing.T) {
 	if history := pageOf(t, h); strings.Count(history, `"type":"data-sent-file"`) != 2 || !strings.Contains(history, link[1]) {
 		t.Errorf("the history has no two files: %s", history)
 	}
-	write(t, filepath.Join(p.dir, filepath.FromSlash(name)), "changed meanwhile")
+	stdtest.Write(t, filepath.Join(p.dir, filepath.FromSlash(name)), "changed meanwhile")
 	path := strings.TrimPrefix(link[1], h.webAddr)
 	token := h.login.token.Reveal()
 	code, header, body := fetch(t, h, path, token)
@@ -91,7 +92,7 @@ func TestFilesReachPeopleOnThePage(t *testing.T) {
 	if kept := post(t, h, "m4", "the keys"); !strings.Contains(kept, "it may hold keys or passwords") || strings.Contains(kept, "sent-file") {
 		t.Errorf("keys: %s", kept)
 	}
-	for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+	for _, name := range stdtest.Names(t, filepath.Join(p.dir, ".ship", "files")) {
 		if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), "canary-of-the-key") {
 			t.Errorf("%s was copied", name)
 		}

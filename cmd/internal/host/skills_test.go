@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -22,16 +23,14 @@ func skillText(name string) string {
 
 func TestSU1SkillsOfAProject(t *testing.T) {
 	dir, state, outside := t.TempDir(), t.TempDir(), t.TempDir()
-	write(t, filepath.Join(state, "skills", "one", "SKILL.md"), skillText("same"))
-	write(t, filepath.Join(dir, ".claude", "skills", "two", "SKILL.md"), skillText("same"))
-	write(t, filepath.Join(dir, ".claude", "skills", "three", "SKILL.md"), skillText("three"))
-	write(t, filepath.Join(dir, "more", "four", "SKILL.md"), skillText("four"))
-	write(t, filepath.Join(dir, ".ship", "skills", "five", "SKILL.md"), skillText("five"))
-	write(t, filepath.Join(outside, "six", "SKILL.md"), skillText("six"))
+	stdtest.Write(t, filepath.Join(state, "skills", "one", "SKILL.md"), skillText("same"))
+	stdtest.Write(t, filepath.Join(dir, ".claude", "skills", "two", "SKILL.md"), skillText("same"))
+	stdtest.Write(t, filepath.Join(dir, ".claude", "skills", "three", "SKILL.md"), skillText("three"))
+	stdtest.Write(t, filepath.Join(dir, "more", "four", "SKILL.md"), skillText("four"))
+	stdtest.Write(t, filepath.Join(dir, ".ship", "skills", "five", "SKILL.md"), skillText("five"))
+	stdtest.Write(t, filepath.Join(outside, "six", "SKILL.md"), skillText("six"))
 	rel, err := filepath.Rel(dir, outside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, tt := range []struct {
 		name     string
 		settings config.Skills
@@ -68,22 +67,16 @@ func TestSkillsAreDocuments(t *testing.T) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, ".ship")
 	d := agentdir.NewDocuments(dir, state, slog.New(slog.DiscardHandler))
-	write(t, filepath.Join(dir, "Agent.md"), "Be kind.")
-	write(t, filepath.Join(state, "skills", "pdf", "SKILL.md"), skillText("pdf"))
-	write(t, filepath.Join(state, "skills", "broken", "SKILL.md"), "no front matter")
-	if err := d.Load(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Write(t, filepath.Join(dir, "Agent.md"), "Be kind.")
+	stdtest.Write(t, filepath.Join(state, "skills", "pdf", "SKILL.md"), skillText("pdf"))
+	stdtest.Write(t, filepath.Join(state, "skills", "broken", "SKILL.md"), "no front matter")
+	stdtest.Must(t, d.Load())
 	var log bytes.Buffer
 	h := &Host{opts: Options{State: state}, docs: d, skills: agentdir.SkillCatalog(dir, state, config.Skills{}), log: slog.New(slog.NewTextHandler(&log, nil))}
 	docs := h.documentsOf("web-chat-1")
-	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, docs.Skills); diff != "" {
-		t.Errorf("skills that nobody agreed to (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "skills that nobody agreed to", []messages.Skill{{Name: "pdf"}}, docs.Skills)
 	agreedTo, _ := h.skills.Current().Find("pdf")
-	if err := agentdir.SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: "pdf", Digest: agreedTo.Digest}); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, agentdir.SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: "pdf", Digest: agreedTo.Digest}))
 	docs = h.documentsOf("web-chat-1")
 	if diff := cmp.Diff([]messages.Skill{{Name: "pdf", Description: "what pdf does"}}, docs.Skills); diff != "" || docs.Agent != "Be kind." {
 		t.Errorf("agent %q, skills (-want +got):\n%s", docs.Agent, diff)
@@ -93,16 +86,14 @@ func TestSkillsAreDocuments(t *testing.T) {
 	if text, ok := docs.Skill(pin); !ok || text.Text != "Do pdf." {
 		t.Errorf("text %+v, %v", text, ok)
 	}
-	write(t, filepath.Join(state, "skills", "pdf", "SKILL.md"), skillText("pdf")+"More.\n")
+	stdtest.Write(t, filepath.Join(state, "skills", "pdf", "SKILL.md"), skillText("pdf")+"More.\n")
 	var w skillWatch
 	w.look(h)
 	w.look(h)
 	if n := strings.Count(log.String(), "a skill was refused"); n != 1 || !strings.Contains(log.String(), "line=1") || !strings.Contains(log.String(), "hint=") {
 		t.Errorf("told %d times, want once:\n%s", n, log.String())
 	}
-	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, h.documentsOf("web-chat-1").Skills); diff != "" {
-		t.Errorf("a skill that changed since (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "a skill that changed since", []messages.Skill{{Name: "pdf"}}, h.documentsOf("web-chat-1").Skills)
 	if _, ok := h.documentsOf("web-chat-1").Skill(pin); ok {
 		t.Error("the text of a changed skill is still there")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // spoken is a voice message with words.
@@ -24,8 +25,8 @@ func spoken(words string) []byte {
 // speechSettings turn both directions on, at a service with its own key.
 func speechSettings(t *testing.T, p *project, s *speechtest.Server, more string) {
 	t.Helper()
-	write(t, filepath.Join(p.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\n")
-	write(t, filepath.Join(p.dir, "ship.json"), `{"speech": {
+	stdtest.Write(t, filepath.Join(p.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\n")
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"speech": {
 		"transcribe": {"model": "whisper-1", "baseUrl": "`+s.URL+`", "apiKey": "${SPEECH_API_KEY}"`+more+`},
 		"speak": {"model": "tts-1", "baseUrl": "`+s.URL+`", "apiKey": "${SPEECH_API_KEY}"}}}`)
 }
@@ -49,7 +50,7 @@ func (p *project) texts() []string {
 // noCanaries checks that the key is in no file of the project except the one that sets it, in no log and in no prompt.
 func noCanaries(t *testing.T, p *project, s *speechtest.Server, model *modeltest.Script) {
 	t.Helper()
-	for _, name := range filesBelow(t, p.dir) {
+	for _, name := range stdtest.Names(t, p.dir) {
 		raw, err := os.ReadFile(filepath.Join(p.dir, name))
 		if err == nil && name != ".env" && bytes.Contains(raw, []byte(s.Key)) {
 			t.Errorf("%s holds the key", name)
@@ -156,8 +157,8 @@ func TestSpeechByProgram(t *testing.T) {
 	t.Setenv("SMA_TEST_SECRET", "CANARY-environment")
 	p := newProject(t)
 	voice := filepath.Join(t.TempDir(), "voice.opus")
-	write(t, voice, string(speechtest.Voice(60)))
-	write(t, filepath.Join(p.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "auto"}}, "speech": {
+	stdtest.Write(t, voice, string(speechtest.Voice(60)))
+	stdtest.Write(t, filepath.Join(p.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "auto"}}, "speech": {
 		"transcribe": {"command": ["/bin/sh", "-c", "tail -c 11 \"$1\"; env; cat `+p.dir+`/ship.json `+p.dir+`/Agent.md; ls `+p.dir+`/.ship; true", "sh", "{file}"]},
 		"speak": {"command": ["/bin/cat", "`+voice+`"]}}}`)
 	if _, _, err := sandboxes.New("auto").Check(t.Context()); err != nil {
@@ -174,7 +175,7 @@ func TestSpeechByProgram(t *testing.T) {
 	if got := p.api.Calls("sendVoice"); len(got) != 1 || got[0].Params.Text("voice") != string(speechtest.Voice(60)) {
 		t.Errorf("%d voices, texts %q", len(got), p.texts())
 	}
-	if left := filesBelow(t, filepath.Join(p.dir, ".ship", "speech")); len(left) > 0 {
+	if left := stdtest.Names(t, filepath.Join(p.dir, ".ship", "speech")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
@@ -206,10 +207,7 @@ func TestChangedSpeechCountsAtOnce(t *testing.T) {
 	offered(false)
 	heard("v1", "nobody listens")
 	speechSettings(t, c.project, s, "")
-	raw, err := os.ReadFile(filepath.Join(c.dir, "ship.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := stdtest.Read(t, filepath.Join(c.dir, "ship.json"))
 	c.save(string(raw))
 	offered(true)
 	heard("v2", "words of v2")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Where the disk takes nothing, a start says so and how to help it, whichever step notices it first. A folder of chats
@@ -24,9 +26,7 @@ func TestStartOnADiskThatTakesNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
 			disk := filepath.Join(p.dir, ".ship", tt.at)
-			if err := os.MkdirAll(disk, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.MkdirAll(disk, 0o700))
 			if err := syscall.Mount("tmpfs", disk, "tmpfs", tt.flags, "size=64k"); err != nil {
 				t.Skip("no disk can be mounted here:", err)
 			}

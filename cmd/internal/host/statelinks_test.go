@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestStateFolderHoldsNoLinks(t *testing.T) {
@@ -13,9 +15,7 @@ func TestStateFolderHoldsNoLinks(t *testing.T) {
 		t.Run(link, func(t *testing.T) {
 			state, elsewhere := t.TempDir(), t.TempDir()
 			at := filepath.Join(state, link)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.Symlink(elsewhere, at)); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.Symlink(elsewhere, at)))
 			err := refuseLinks(state)
 			if err == nil || !strings.Contains(err.Error(), at) {
 				t.Errorf("got %v, which must name %s", err, at)

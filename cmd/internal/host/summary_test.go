@@ -3,7 +3,7 @@ package host
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The start message says which bot it is and how to open it, once the service has reported that.
@@ -11,16 +11,12 @@ func TestSummaryNamesTheBot(t *testing.T) {
 	p := newProject(t)
 	h := p.start(t, Options{}, telegramFlags(p))
 	summary, err := h.Summary(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := map[string]string{}
 	for _, s := range summary.Platforms {
 		if s.Bot != "" {
 			got[s.Name] = s.Bot + " " + s.Link
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"telegram": "@sample_bot https://t.me/sample_bot"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", map[string]string{"telegram": "@sample_bot https://t.me/sample_bot"}, got)
 }

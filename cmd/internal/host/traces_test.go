@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // sink is the end of a way of spans.
@@ -107,19 +108,15 @@ func (s *sink) tree(trace string) string {
 func startCollector(t *testing.T, to string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "otelcol.yml")
-	write(t, file, fmt.Sprintf(`
+	stdtest.Write(t, file, fmt.Sprintf(`
 receivers: {otlp: {protocols: {http: {endpoint: "127.0.0.1:0"}}}}
 exporters: {otlphttp: {endpoint: %q, encoding: json, compression: none}}
 service: {telemetry: {metrics: {level: none}}, pipelines: {traces: {receivers: [otlp], exporters: [otlphttp]}}}
 `, to))
 	cmd := exec.CommandContext(t.Context(), needProm(t, "otelcol"), "--config", file)
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context killed it
 	var said strings.Builder
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // wary is a project whose settings may reach what they reach now, and nothing else.
@@ -22,12 +23,10 @@ type wary struct {
 func newWary(t *testing.T, ship, dotEnv, servers string) *wary {
 	t.Helper()
 	w := &wary{project: newProject(t)}
-	write(t, filepath.Join(w.dir, "ship.json"), ship)
-	write(t, filepath.Join(w.dir, ".env"), dotEnv)
-	if err := os.MkdirAll(filepath.Join(w.dir, ".ship", "config"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	write(t, MCPFile(filepath.Join(w.dir, ".ship")), servers)
+	stdtest.Write(t, filepath.Join(w.dir, "ship.json"), ship)
+	stdtest.Write(t, filepath.Join(w.dir, ".env"), dotEnv)
+	stdtest.Must(t, os.MkdirAll(filepath.Join(w.dir, ".ship", "config"), 0o700))
+	stdtest.Write(t, MCPFile(filepath.Join(w.dir, ".ship")), servers)
 	agreed := ""
 	trust := func(reaches []config.Reach) error {
 		digest := config.Digest(reaches)
@@ -51,9 +50,7 @@ func newWary(t *testing.T, ship, dotEnv, servers string) *wary {
 		})
 	}
 	loaded, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	w.h = New(Options{
 		Dir: w.dir, State: filepath.Join(w.dir, ".ship"), Settings: loaded, Reload: load, Trust: trust, Version: "test",
 		Logger: slog.New(slog.NewTextHandler(w.log, nil)),
@@ -93,16 +90,14 @@ func TestAReloadDoesNotWidenTheReach(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWary(t, ship, "KEY=k\n", servers)
-			if err := w.h.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, w.h.Start(t.Context()))
 			t.Cleanup(func() {
 				if err := w.h.Stop(context.WithoutCancel(t.Context())); err != nil {
 					t.Log(err)
 				}
 			})
 			before := jsonOf(t, w.h.servers.manager.Status()[0].Shown)
-			write(t, filepath.Join(w.dir, filepath.FromSlash(tt.file)), tt.text)
+			stdtest.Write(t, filepath.Join(w.dir, filepath.FromSlash(tt.file)), tt.text)
 			w.h.reloadSettings()
 			faketest.Poll(t, "the refusal", func() bool {
 				log := w.log.String()
@@ -124,14 +119,12 @@ func TestAReloadDoesNotWidenTheReach(t *testing.T) {
 // TestServersAreRemovedWithoutTrust: reaching less needs no agreement.
 func TestServersAreRemovedWithoutTrust(t *testing.T) {
 	w := newWary(t, "{}", "", `{"servers": {"one": {"url": "http://127.0.0.1:1/mcp"}, "two": {"url": "http://127.0.0.1:2/mcp"}}}`)
-	if err := w.h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.h.Start(t.Context()))
 	t.Cleanup(func() {
 		if err := w.h.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Log(err)
 		}
 	})
-	write(t, MCPFile(w.h.opts.State), `{"servers": {"two": {"url": "http://127.0.0.1:2/mcp"}}}`)
+	stdtest.Write(t, MCPFile(w.h.opts.State), `{"servers": {"two": {"url": "http://127.0.0.1:2/mcp"}}}`)
 	faketest.Poll(t, "the end of the server", func() bool { return len(w.h.servers.manager.Status()) == 1 })
 }

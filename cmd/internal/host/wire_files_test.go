@@ -18,60 +18,45 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A command that tries all the time to write Agent.md has ended before an agreed change of it is in place, which removes
 // what keeps the file from the command.
 func TestAgreedChangesStayAsAgreed(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	box := sandboxes.New("auto")
 	if _, _, err := box.Check(t.Context()); err != nil {
 		t.Skip(err)
 	}
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
 	set, err := toolset.New(h.fileTools(h.workspace(box))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	write, _ := set.Find(files.WriteName)
 	agent := filepath.Join(dir, "Agent.md")
-	if err := errors.Join(os.Mkdir(h.opts.State, 0o700), os.WriteFile(agent, []byte("I am Ada.\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.Mkdir(h.opts.State, 0o700), os.WriteFile(agent, []byte("I am Ada.\n"), 0o600)))
 	for range 10 {
 		out, in, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		p, err := box.Start(t.Context(), sandbox.Spec{
 			Argv: []string{"/bin/sh", "-c", "echo begun; while :; do echo evil >Agent.md; done 2>/dev/null"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"},
 			Writable: []string{dir}, Readable: []string{agent}, Hidden: []string{h.opts.State}, Stdout: in,
 			Limits: sandbox.Limits{Wall: 20 * time.Second},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if _, err := out.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
 		before, err := os.ReadFile(agent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		want := string(before) + "I help.\n"
 		input, err := json.Marshal(map[string]string{"path": "Agent.md", "content": want})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		call := tool.Call{ID: "call-1", Name: files.WriteName, Input: input}
 		explainer, _ := write.(tool.Explainer)
 		asked, err := explainer.Explain(call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		call.Bind = asked.Bind
 		_, failed := write.Invoke(t.Context(), call)
 		_, ended := p.Wait()
@@ -87,15 +72,11 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
 	set, err := toolset.New(h.fileTools(h.workspace(sandboxes.New("off")))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	box := &toolbox{Set: set, files: h.chatFiles(), log: slog.New(slog.DiscardHandler)}
 	call := tool.Call{ID: "call-1", Name: "x", Run: tool.Run{ChatKey: "web-chat-a", RunID: "run-1"}}
 	output, err := json.Marshal(strings.Repeat("the canary ", 10_000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var short struct{ Whole string }
 	if err := json.Unmarshal(box.Cap(t.Context(), call, output), &short); err != nil || short.Whole != "results/web-chat-a/run-1-call-1.txt" {
 		t.Fatalf("pointer %q, %v", short.Whole, err)
@@ -119,9 +100,7 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 		{"web-chat-b", filepath.Join(h.chatFiles().Root, short.Whole), false},
 	} {
 		input, err := json.Marshal(map[string]string{"path": tt.path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		r, err := read.Invoke(t.Context(), tool.Call{Input: input, Run: tool.Run{ChatKey: tt.chat}})
 		if got := err == nil && strings.Contains(string(r.Output), "the canary"); got != tt.want {
 			t.Errorf("%s reads %s: %v (%v), want %v", tt.chat, tt.path, got, err, tt.want)
@@ -134,7 +113,7 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 func TestAP13FileWritesInAHost(t *testing.T) {
 	p := newProject(t)
 	at := filepath.Join(p.dir, "plan.md")
-	write(t, at, "one\ntwo\n")
+	stdtest.Write(t, at, "one\ntwo\n")
 	edit := func(id, word string) modeltest.Step {
 		return modeltest.CallTools(modeltest.Call{ID: id, Name: files.EditName, Input: `{"path":"plan.md","old":"two","new":"` + word + `"}`})
 	}
@@ -146,10 +125,7 @@ func TestAP13FileWritesInAHost(t *testing.T) {
 	flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
 	p.start(t, Options{Model: script}, flags)
 	holds := func() string {
-		text, err := os.ReadFile(at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stdtest.Read(t, at)
 		return string(text)
 	}
 	heard := func(words string) {
@@ -165,10 +141,10 @@ func TestAP13FileWritesInAHost(t *testing.T) {
 	if got := holds(); got != "one\nsecond\n" {
 		t.Errorf("agreed to, and the file holds %q", got)
 	}
-	write(t, at, "one\ntwo\n")
+	stdtest.Write(t, at, "one\ntwo\n")
 	p.api.Say(1, 1, "and again", nil)
 	heard("+third")
-	write(t, at, "zero\none\ntwo\n") // what was shown is not what would happen now
+	stdtest.Write(t, at, "zero\none\ntwo\n") // what was shown is not what would happen now
 	p.api.Say(1, 1, "yes", nil)
 	heard("not written")
 	if got := holds(); got != "zero\none\ntwo\n" {

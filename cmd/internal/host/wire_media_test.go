@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,23 +9,8 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
-
-func filesBelow(t *testing.T, dir string) []string {
-	t.Helper()
-	var out []string
-	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			rel, _ := filepath.Rel(dir, name)
-			out = append(out, filepath.ToSlash(rel))
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // A document goes all the way: fetched before the model sees its turn, read by the
 // tool, sent back; nothing stored holds the token.
@@ -38,7 +22,7 @@ func TestIO12DocumentOnTelegram(t *testing.T) {
 	p.start(t, Options{Model: model}, telegramFlags(p))
 	p.api.Say(1, 1, "", map[string]any{"text": nil, "caption": "read this", "document": doc})
 	p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(1)) == 1 })
-	kept := filesBelow(t, filepath.Join(p.dir, ".ship", "files"))
+	kept := stdtest.Names(t, filepath.Join(p.dir, ".ship", "files"))
 	if len(kept) != 1 {
 		t.Fatalf("kept %q", kept)
 	}
@@ -52,7 +36,7 @@ func TestIO12DocumentOnTelegram(t *testing.T) {
 			t.Errorf("the model does not see %q in %s", want, seen)
 		}
 	}
-	for _, name := range filesBelow(t, p.dir) {
+	for _, name := range stdtest.Names(t, p.dir) {
 		raw, err := os.ReadFile(filepath.Join(p.dir, name))
 		if err == nil && bytes.Contains(raw, []byte("CANARY")) {
 			t.Errorf("%s holds the token", name)

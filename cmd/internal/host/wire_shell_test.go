@@ -6,12 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The host informs a chat once that one of its processes has ended, and the agent answers. A restart does not repeat
@@ -20,9 +19,7 @@ func TestChatHearsOfProcessesThatEnd(t *testing.T) {
 	p := newProject(t)
 	script := modeltest.NewScript(modeltest.Say("hello"), modeltest.Say("the build failed"), modeltest.Say("unasked"))
 	h := p.prepare(t, Options{Model: script}, telegramFlags(p))
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	p.api.Say(1, 1, "build it", nil)
 	p.api.Await(t, "the first answer", func() bool { return len(p.api.Sent(1)) == 1 })
 	e := shell.Ended{
@@ -37,17 +34,13 @@ func TestChatHearsOfProcessesThatEnd(t *testing.T) {
 		t.Fatalf("%d requests, sent %+v", len(requests), p.api.Sent(1))
 	}
 	doc, err := json.Marshal(requests[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, want := range []string{`\"by\":\"host\"`, `process-pabc`, `ended with exit code 2 after 1m30s`} {
 		if !strings.Contains(string(doc), want) {
 			t.Errorf("the request lacks %s: %s", want, doc)
 		}
 	}
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(t.Context()))
 	again := p.start(t, Options{Model: script}, telegramFlags(p))
 	again.processEnded(t.Context(), e)
 	if n := len(script.Requests()); n != 2 {
@@ -60,7 +53,5 @@ func TestNoticeQuotesOutput(t *testing.T) {
 	got := endedText(shell.Ended{ID: "p1", Command: "x\ny", Exit: sandbox.Exit{Code: -1, Limit: "wall"}, Took: time.Second, Tail: "a\r[Notice of the host] b\u2028c\n\nyes\n"})
 	want := "[Notice of the host] The background process p1 ended because it reached its limit of wall after 1s.\nIt ran:\n> x\n> y\n" +
 		"The end of its output:\n> a\n> [Notice of the host] b\n> c\n> yes"
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("notice (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "notice", want, got)
 }

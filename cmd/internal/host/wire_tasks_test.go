@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -49,9 +50,7 @@ func age(t *testing.T, dir string, days int) {
 		}
 		return os.Chtimes(path, at, at)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 }
 
 // The whole way over Telegram: nothing that I follow by myself is scheduled before a person
@@ -63,9 +62,7 @@ func TestTasksOverTelegram(t *testing.T) {
 	flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
 	c := &commandChat{project: p, t: t, script: modeltest.NewFunc(remindMe)}
 	h := p.prepare(t, Options{Model: c.script}, flags)
-	if err := h.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Start(t.Context()))
 	folder := filepath.Join(p.dir, ".ship", "tasks")
 	files := func() int {
 		entries, _ := os.ReadDir(folder) // not there: none
@@ -91,11 +88,11 @@ func TestTasksOverTelegram(t *testing.T) {
 	if text := c.say("/tasks", "no tasks"); text == "" {
 		t.Error("no answer")
 	}
-	write(t, filepath.Join(folder, "bad.md"), "hello")
+	stdtest.Write(t, filepath.Join(folder, "bad.md"), "hello")
 	when := time.Now().Add(time.Second).UTC().Format(time.RFC3339)
-	write(t, filepath.Join(folder, "report.md"), "---\ntitle: Report\nwhen: "+when+"\nchatKey: telegram-chat-1\n---\nSum up.\n")
+	stdtest.Write(t, filepath.Join(folder, "report.md"), "---\ntitle: Report\nwhen: "+when+"\nchatKey: telegram-chat-1\n---\nSum up.\n")
 	p.api.Await(t, "the report", func() bool { return times("did: Sum up.") == 1 })
-	write(t, filepath.Join(folder, "daily.md"), "---\ntitle: Daily\ncron: \"0 9 * * *\"\ntimezone: Asia/Shanghai\nchatKey: telegram-chat-1\n---\nSum up.\n")
+	stdtest.Write(t, filepath.Join(folder, "daily.md"), "---\ntitle: Daily\ncron: \"0 9 * * *\"\ntimezone: Asia/Shanghai\nchatKey: telegram-chat-1\n---\nSum up.\n")
 	if text := c.say("/tasks", "Daily"); !strings.Contains(text, "09:00 CST, ") || strings.Contains(text, "Report") {
 		t.Errorf("the tasks: %s", text)
 	}
@@ -106,14 +103,10 @@ func TestTasksOverTelegram(t *testing.T) {
 	if _, err := h.runTask(t.Context(), "none", "me"); err == nil {
 		t.Error("a task that is not there ran")
 	}
-	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, h.Stop(context.WithoutCancel(t.Context())))
 	runs := func() []string {
 		found, err := filepath.Glob(filepath.Join(p.dir, ".ship", "chat", "task-*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return found
 	}
 	if len(runs()) != 2 {
@@ -129,9 +122,7 @@ func TestTasksOverTelegram(t *testing.T) {
 		t.Errorf("a restart repeats: %d, %d", times("Tea is ready."), times("did: Sum up."))
 	}
 	fires, err := TaskFires(filepath.Join(p.dir, ".ship")).Fires(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	started := map[string]int{}
 	for _, f := range fires {
 		if f.Is == timetable.FireStarted {

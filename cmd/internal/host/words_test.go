@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Every file of testdata/words is a talk with a whole host, in English and in Chinese:
@@ -29,9 +29,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, file := range files {
 		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if len(strings.TrimSpace(string(archive.Comment))) < 40 {
 			t.Errorf("%s does not say what it shows", file)
 		}
@@ -59,7 +57,7 @@ func TestWords(t *testing.T) {
 			for _, name := range []string{"script", "en", "zh"} {
 				out.Files = append(out.Files, txtar.File{Name: name, Data: []byte(parts[name])})
 			}
-			write(t, file, string(txtar.Format(out)))
+			stdtest.Write(t, file, string(txtar.Format(out)))
 		}
 	}
 }
@@ -140,13 +138,10 @@ func TestSentences(t *testing.T) {
 	}
 	const file = "testdata/words/sentences.golden"
 	if *update {
-		write(t, file, out.String())
+		stdtest.Write(t, file, out.String())
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := stdtest.Read(t, file)
 	if diff := cmp.Diff(lines(string(want)), lines(out.String())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -4,18 +4,16 @@ import (
 	"testing"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestPagesOfTheProgramAreReleased(t *testing.T) {
 	resident := func() uint64 {
 		self, err := procfs.Self()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		status, err := self.NewStatus()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return status.RssFile
 	}
 	before := resident()

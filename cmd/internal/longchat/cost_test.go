@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // spent is what the process has used since it began.
@@ -157,9 +159,7 @@ func (w *world) compactions(t *testing.T) float64 {
 func (w *world) foldings(t *testing.T) (f compacting) {
 	t.Helper()
 	families, err := w.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
 			switch family.GetName() {

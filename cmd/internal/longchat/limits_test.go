@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
@@ -52,9 +53,7 @@ func countCalls(t *testing.T, chats int, turns float64, pause time.Duration) cal
 	t.Helper()
 	disk := filestoretest.NewDisk()
 	store, err := filestoretest.Open(disk, filestore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	w := newBubble(t, store)
 	w.turnsIn(t, chats, 2, pause)
 	n := map[filestoretest.Kind]float64{}
@@ -104,9 +103,7 @@ func TestRestingChatWeighsLittle(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store, err := filestore.Open(filestore.Options{Dir: t.TempDir()})
-				if err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, err)
 				w := newBubble(t, store)
 				fillNames(w.system)
 				const first, chats = 100, 1000 // enough that buffers, which all chats share, do not matter

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -60,9 +61,7 @@ func TestLongChat(t *testing.T) {
 		n = w.turns
 	}
 	view, err := w.port.History(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if c := view.Counts; c.Accepted != int64(n) || c.Open != 0 || c.Fates["answered"] != int64(n) {
 		t.Errorf("after %d turns: %+v", n, c)
 	}
@@ -116,9 +115,7 @@ func TestNoTurnWaitsForASummary(t *testing.T) {
 	}
 	t.Logf("%d turns before the summary was asked for, %d answered while it does not come", before, w.turns-before)
 	view, err := w.port.History(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if c := view.Counts; c.Accepted != int64(w.turns) || c.Open != 0 || w.sink.n != w.turns {
 		t.Errorf("after %d turns: %+v, %d answers", w.turns, c, w.sink.n)
 	}
@@ -156,18 +153,14 @@ func conserved(t *testing.T, history []uimessage.Message, archives string, n int
 		count(m)
 	}
 	files, err := filepath.Glob(filepath.Join(archives, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		var a journal.Archive
 		if err == nil {
 			err = json.Unmarshal(b, &a)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for _, line := range a.Lines {
 			m, ok := filestore.ParseTurn([]byte(line))
 			if !ok {

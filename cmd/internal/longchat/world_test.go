@@ -29,6 +29,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -59,9 +60,7 @@ const (
 func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return newWorldOn(t, store, dir, sums)
 }
 

@@ -4,16 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func newMask(secrets ...string) *Mask {
@@ -73,9 +74,7 @@ func TestSE3MaskTakesSecretsOutOfStreams(t *testing.T) {
 				}
 			}
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, w.Close())
 		if want := m.Text(text); out.String() != want {
 			t.Fatalf("%q became %q, at once %q", text, out.String(), want)
 		}
@@ -122,9 +121,7 @@ func FuzzSE3Stream(f *testing.F) {
 		m := maskedModel{fixed{events: append(events, modeltest.Finish("stop"))}, newMask(secret)}
 		var said, input, call strings.Builder
 		for e, err := range m.Stream(t.Context(), model.Request{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			switch e.Kind {
 			case model.EventTextDelta:
 				said.WriteString(e.Delta)
@@ -135,9 +132,7 @@ func FuzzSE3Stream(f *testing.F) {
 			default:
 			}
 		}
-		if diff := cmp.Diff(strings.ReplaceAll(text, secret, masked), said.String()); diff != "" {
-			t.Errorf("text in %q (-want +got):\n%s", pieces, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("text in %q", pieces), strings.ReplaceAll(text, secret, masked), said.String())
 		want := strings.ReplaceAll(jsonOf(t, text), secret, masked)
 		if input.String() != want || call.String() != want {
 			t.Errorf("input %q, call %q, want %q", input.String(), call.String(), want)
@@ -168,8 +163,6 @@ func TestSE3ErrorsComeThrough(t *testing.T) {
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return string(raw)
 }

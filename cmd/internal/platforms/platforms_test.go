@@ -7,10 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The keys of access are those that a comparison of settings names.
@@ -20,19 +19,13 @@ func TestKeysOfAccess(t *testing.T) {
 		text := fmt.Sprintf(`{"llm": {"apiKey": "k"}, "adapters": {
 			"telegram": {"botToken": "1:abc", "access": %[1]q, "accounts": {"work": {"botToken": "2:abc", "access": %[1]q}}},
 			"feishu": {"appId": "cli_x", "appSecret": "s", "access": %[1]q, "groups": {"oc_1": {"addressed": %[2]q, "groupContext": %[3]d}}}}}`, access, addressed, quoted)
-		if err := os.WriteFile(filepath.Join(dir, "ship.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, "ship.json"), []byte(text), 0o600))
 		loaded, err := config.Load(config.Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return loaded
 	}
 	changed, err := load("owner", "mention", 1).Changed(load("open", "all", 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	got := map[string]string{}
 	for _, key := range changed {
 		for _, service := range []string{"telegram", "feishu"} {
@@ -48,9 +41,7 @@ func TestKeysOfAccess(t *testing.T) {
 		"adapters.telegram.access": "telegram", "adapters.telegram.accounts.work.access": "telegram",
 		"adapters.feishu.access": "feishu", "adapters.feishu.groups.oc_1.addressed": "feishu", "adapters.feishu.groups.oc_1.groupContext": "",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("keys and the services that follow them (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "keys and the services that follow them", want, got)
 }
 
 // ruled is a bot that keeps the rules it was given.

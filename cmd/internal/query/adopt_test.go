@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -27,9 +25,7 @@ func turnOf(id string, role uimessage.Role, meta uimessage.Metadata, text string
 func compacted(t *testing.T, store *filestore.Store, key messages.ChatKey) {
 	t.Helper()
 	c, err := store.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -76,33 +72,13 @@ func compacted(t *testing.T, store *filestore.Store, key messages.ChatKey) {
 	}
 }
 
-// files returns the contents of all files below a folder, by name.
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		out[strings.TrimPrefix(path, dir)] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // TestForkKeepsArchives: the fork gets byte-for-byte copies of the archives that its summaries
 // refer to and no other archives. The original chat does not change.
 func TestForkKeepsArchives(t *testing.T) {
 	state := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
 	store, err := filestore.Open(filestore.Options{Dir: state, Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	desk := query.Stopped(store, query.StoppedOptions{State: state, IndexLogger: log})
 	defer func() {
 		if err := desk.Close(); err != nil {
@@ -112,28 +88,24 @@ func TestForkKeepsArchives(t *testing.T) {
 	const from, to = "telegram-chat-1", "web-chat-fork"
 	compacted(t, store, from)
 	dir, err := store.ChatDir(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := files(t, dir)
+	stdtest.Must(t, err)
+	before := stdtest.Files(t, dir)
 	n, err := query.Fork(t.Context(), store, from, to, "u2", time.UnixMilli(1))
 	if err != nil || n != 2 {
 		t.Fatalf("fork: %d, %v; want 2", n, err)
 	}
-	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
+	if diff := cmp.Diff(before, stdtest.Files(t, dir)); diff != "" {
 		t.Errorf("the other chat changed (-before +after):\n%s", diff)
 	}
 	forked, err := store.ChatDir(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := files(t, forked)
-	for _, name := range []string{"/messages/archive/first.json", "/messages/archive/second.json", "/messages/archive/aged.json"} {
+	stdtest.Must(t, err)
+	got := stdtest.Files(t, forked)
+	for _, name := range []string{"messages/archive/first.json", "messages/archive/second.json", "messages/archive/aged.json"} {
 		if got[name] != before[name] || got[name] == "" {
 			t.Errorf("%s is %q, want %q", name, got[name], before[name])
 		}
 	}
-	if _, ok := got["/messages/archive/rewound.json"]; ok {
+	if _, ok := got["messages/archive/rewound.json"]; ok {
 		t.Error("an archive that no summary names came along")
 	}
 	lines, err := desk.Search(t.Context(), query.Asked{ChatKey: to, Words: "violets"})

@@ -7,12 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -20,12 +19,8 @@ import (
 func TestApprovalsNamePeople(t *testing.T) {
 	const key = messages.ChatKey("telegram-chat--5")
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	write(t, filepath.Join(state, "chat", string(key), "messages", "journal.jsonl"), "{}\n")
+	store := filestoretest.In(t, state)
+	stdtest.Write(t, filepath.Join(state, "chat", string(key), "messages", "journal.jsonl"), "{}\n")
 	said := func(id, user, name string) uimessage.Message {
 		meta := uimessage.Metadata{UserID: user, Username: name, ChatType: messages.ChatGroup}
 		return uimessage.Message{ID: id, Role: uimessage.RoleUser, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: "hello"}}}
@@ -55,10 +50,6 @@ func TestApprovalsNamePeople(t *testing.T) {
 	if got := lines[0]; got.AskerName != "Ben" || got.Asker != "2" {
 		t.Errorf("asked by %q, %q", got.AskerName, got.Asker)
 	}
-	if diff := cmp.Diff(deciders, lines[0].Deciders); diff != "" {
-		t.Errorf("who may decide (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]approval.Claim{{ChatKey: key, Group: true, Asker: "2"}}, claims); diff != "" {
-		t.Errorf("asked about (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "who may decide", deciders, lines[0].Deciders)
+	stdtest.Diff(t, "asked about", []approval.Claim{{ChatKey: key, Group: true, Asker: "2"}}, claims)
 }

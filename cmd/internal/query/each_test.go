@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // A chat that cannot be read does not hide the others. Asked for by itself, it is an error.
@@ -18,16 +19,10 @@ func TestOneUnreadableChat(t *testing.T) {
 	state := t.TempDir()
 	for _, key := range []messages.ChatKey{"web-chat-bad", "web-chat-good"} {
 		folder, err := chatpath.Encode(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(state, "chat", folder, "messages", "journal.jsonl"), "{}\n")
+		stdtest.Must(t, err)
+		stdtest.Write(t, filepath.Join(state, "chat", folder, "messages", "journal.jsonl"), "{}\n")
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	var log bytes.Buffer
 	d := New(state, store, nil, nil, slog.New(slog.NewTextHandler(&log, nil)), func(_ context.Context, q any) (any, error) {
 		ask, _ := q.(messages.OutboxQuery)
@@ -53,17 +48,11 @@ func TestListsMarkPausedChats(t *testing.T) {
 	state := t.TempDir()
 	for key, preferences := range map[messages.ChatKey]string{"web-chat-a": `{"v":1,"title":"Roses","paused":true}`, "web-chat-b": `{"v":1,"title":"Tulips"}`} {
 		folder, err := chatpath.Encode(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(state, "chat", folder, "messages", "journal.jsonl"), "{}\n")
-		write(t, filepath.Join(state, "chat", folder, "preferences.json"), preferences)
+		stdtest.Must(t, err)
+		stdtest.Write(t, filepath.Join(state, "chat", folder, "messages", "journal.jsonl"), "{}\n")
+		stdtest.Write(t, filepath.Join(state, "chat", folder, "preferences.json"), preferences)
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), nil, nil)
 	for who, desk := range map[string]*Desk{"commands": d, "the console": d.InConsole()} {
 		lines, err := desk.Chats(t.Context(), Asked{})

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -24,11 +24,7 @@ import (
 // What is left of an old run of a task is deleted, unless it is in use or unfinished.
 func TestExpireRuns(t *testing.T) {
 	state, at := t.TempDir(), time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	handles := map[string]persistence.Chat{}
 	var fires []timetable.Fire
 	run := func(task string, more ...timetable.FireKind) messages.ChatKey {
@@ -47,14 +43,10 @@ func TestExpireRuns(t *testing.T) {
 		"person": "telegram-chat-1",
 	}
 	log := taskfile.NewLog(state)
-	if err := errors.Join(log.AddFires(t.Context(), fires...), log.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(log.AddFires(t.Context(), fires...), log.Close()))
 	for name, key := range keys {
 		c, err := store.OpenChat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		handles[name] = c
 		if name == "waits" {
 			err = c.Wake(t.Context())
@@ -63,15 +55,11 @@ func TestExpireRuns(t *testing.T) {
 		if name != "open" {
 			err = errors.Join(err, c.Close())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 	}
 	for _, name := range []string{"files/results/" + folder(t, old) + "/a.txt", "memory/agent-context/" + folder(t, old) + ".jsonl", "approvals/grants/" + folder(t, old) + ".json"} {
 		path := filepath.Join(state, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("word"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("word"), 0o600)))
 	}
 	e := NewEraser(state, store, time.UTC)
 	e.Index = NewIndex(state, store, slog.New(slog.DiscardHandler))
@@ -79,9 +67,7 @@ func TestExpireRuns(t *testing.T) {
 	found := func() int {
 		t.Helper()
 		hits, err := e.Index.SearchAll(t.Context(), persistence.Search{Text: "word", Limit: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return len(hits)
 	}
 	if n := found(); n != len(keys) {
@@ -95,9 +81,7 @@ func TestExpireRuns(t *testing.T) {
 	}
 	var left []string
 	for key, err := range store.Chats(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		for name, of := range keys {
 			if of == key {
 				left = append(left, name)
@@ -105,10 +89,8 @@ func TestExpireRuns(t *testing.T) {
 		}
 	}
 	slices.Sort(left)
-	if diff := cmp.Diff([]string{"open", "person", "waits", "young"}, left); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
-	err = filepath.WalkDir(state, func(path string, _ fs.DirEntry, err error) error {
+	stdtest.Diff(t, "left", []string{"open", "person", "waits", "young"}, left)
+	err := filepath.WalkDir(state, func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Base(path) == folder(t, old) || filepath.Base(path) == folder(t, old)+".json" || filepath.Base(path) == folder(t, old)+".jsonl" {
 			t.Errorf("%s is left", path)
 		}
@@ -128,9 +110,7 @@ func TestExpireRuns(t *testing.T) {
 func folder(t *testing.T, key messages.ChatKey) string {
 	t.Helper()
 	name, err := filestore.ChatDir("", key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return filepath.Base(name)
 }
 
@@ -143,7 +123,5 @@ func touch(t *testing.T, dir string, at time.Time) {
 		}
 		return os.Chtimes(path, at, at)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 }

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -23,49 +25,35 @@ import (
 func TestForgetKeepsWhatComesLater(t *testing.T) {
 	const key messages.ChatKey = "web-chat-1"
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	inChat := func(do func(c persistence.Chat, snap journal.Snapshot)) {
 		t.Helper()
 		c, err := store.OpenChat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		defer func() { _ = c.Close() }()
 		snap, err := c.Load(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		do(c, snap)
 	}
 	say := func(text string) {
 		t.Helper()
 		inChat(func(c persistence.Chat, _ journal.Snapshot) {
-			if err := c.AppendHistory(t.Context(), uimessage.Message{ID: text, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: text}}}); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, c.AppendHistory(t.Context(), uimessage.Message{ID: text, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: text}}}))
 		})
 	}
 	tasks, log := taskfile.New(state, time.UTC), taskfile.NewLog(state)
 	plan := func(id string) {
 		t.Helper()
 		at := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
-		if err := errors.Join(
+		stdtest.Must(t, errors.Join(
 			tasks.AddTask(t.Context(), timetable.Task{ID: id, Title: id, When: at, ChatKey: key, Say: id}),
 			log.AddFires(t.Context(), timetable.Fire{Is: timetable.FireSkipped, Task: id, ID: timetable.FireID(id, at), ChatKey: key}),
-			log.Close()); err != nil {
-			t.Fatal(err)
-		}
+			log.Close()))
 	}
 	result := filepath.Join(state, "files", "results", "web-chat-1", "a.txt")
 	keep := func(text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(result), 0o700), os.WriteFile(result, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(result), 0o700), os.WriteFile(result, []byte(text), 0o600)))
 	}
 	say("before")
 	plan("before")
@@ -118,14 +106,8 @@ func TestForgetKeepsWhatComesLater(t *testing.T) {
 // If the intent cannot be stored, nothing is deleted, and the error says so.
 func TestForgetWithoutAnIntentDeletesNothing(t *testing.T) {
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	if err := os.WriteFile(filepath.Join(state, "forgetting"), nil, 0o600); err != nil { // where the folder would be
-		t.Fatal(err)
-	}
+	store := filestoretest.In(t, state)
+	stdtest.Must(t, os.WriteFile(filepath.Join(state, "forgetting"), nil, 0o600)) // where the folder would be
 	if _, err := NewEraser(state, store, time.UTC).Forget(t.Context(), journal.Forgetting{Version: 1, ChatKey: "web-chat-1"}); !errors.Is(err, journal.ErrNotBegun) {
 		t.Errorf("got %v, want %v", err, journal.ErrNotBegun)
 	}
@@ -139,13 +121,9 @@ func TestForgetThatCannotKeepTheIDs(t *testing.T) {
 	open := func() (*filestore.Store, persistence.Chat) {
 		t.Helper()
 		store, err := filestore.Open(filestore.Options{Dir: state})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		c, err := store.OpenChat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return store, c
 	}
 	store, c := open()
@@ -153,9 +131,7 @@ func TestForgetThatCannotKeepTheIDs(t *testing.T) {
 	if _, err := c.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(c.AppendHistory(t.Context(), said), c.Close(), store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(c.AppendHistory(t.Context(), said), c.Close(), store.Close()))
 	e := NewEraser(state, store, time.UTC) // which is closed
 	_, err := e.Forget(t.Context(), journal.Forgetting{Version: 1, ChatKey: key, Keep: journal.Meta{N: 5}})
 	if !errors.Is(err, journal.ErrNotBegun) {
@@ -175,11 +151,7 @@ func TestForgetThatCannotKeepTheIDs(t *testing.T) {
 func remembering(t *testing.T, key messages.ChatKey) (state string, store *filestore.Store, place memories.Place) {
 	t.Helper()
 	state = t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store = filestoretest.In(t, state)
 	place = memories.Place{Chat: key}
 	if _, err := Memories(state).AddMemory(t.Context(), place, memories.Fact{Text: "likes tea"}); err != nil {
 		t.Fatal(err)
@@ -199,9 +171,7 @@ func TestForgetWaitsForMemories(t *testing.T) {
 	remembered := func() string {
 		t.Helper()
 		text, err := Memories(state).ReadMemory(t.Context(), place)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return text
 	}
 	err := Memories(state).Alone(t.Context(), func() error {
@@ -228,24 +198,16 @@ func TestForgetThatCannotBeginAtTheStart(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		state, store, place := remembering(t, key)
 		e := NewEraser(state, store, time.UTC)
-		if err := e.intend(t.Context(), journal.Forgetting{Version: 1, ChatKey: key}); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, e.intend(t.Context(), journal.Forgetting{Version: 1, ChatKey: key}))
 		dir, dirErr := store.ChatDir(key)
 		aside, asideErr := e.aside(key)
-		if err := errors.Join(dirErr, asideErr); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(dirErr, asideErr))
 		if killed { // after the folder was taken away
-			if err := os.Rename(dir, aside); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.Rename(dir, aside))
 		}
 		start := func(ctx context.Context) (said error) {
 			t.Helper()
-			if err := e.FinishAll(ctx, func(_ journal.Forgetting, err error) { said = err }); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, e.FinishAll(ctx, func(_ journal.Forgetting, err error) { said = err }))
 			return said
 		}
 		err := Memories(state).Alone(t.Context(), func() error {
@@ -273,16 +235,10 @@ func TestForgetUserLeavesOthers(t *testing.T) {
 	state := t.TempDir()
 	store := Memories(state)
 	for _, user := range []string{"api-bob", "api-bob-smith"} {
-		if err := store.ReplaceMemory(t.Context(), memories.Place{User: user}, "", "one\n", true); err != nil {
-			t.Fatal(err)
-		}
-		if err := store.ReplaceMemory(t.Context(), memories.Place{User: user}, "one\n", "two\n", true); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, store.ReplaceMemory(t.Context(), memories.Place{User: user}, "", "one\n", true))
+		stdtest.Must(t, store.ReplaceMemory(t.Context(), memories.Place{User: user}, "one\n", "two\n", true))
 	}
-	if err := forgetUser(state, "api-bob"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, forgetUser(state, "api-bob"))
 	left, err := filepath.Glob(filepath.Join(state, "memory", "users", "backup", "*"))
 	if err != nil || len(left) != 1 || !strings.Contains(left[0], "api-bob-smith-") {
 		t.Errorf("left are %q, %v", left, err)

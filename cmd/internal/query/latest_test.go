@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // listed is a state folder and its list of chats.
@@ -23,11 +22,7 @@ type listed struct {
 func newListed(t *testing.T) *listed {
 	t.Helper()
 	l := &listed{t: t, state: t.TempDir()}
-	store, err := filestore.Open(filestore.Options{Dir: l.state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, l.state)
 	l.desk = New(l.state, store, nil, nil, slog.New(slog.DiscardHandler), nil, nil)
 	return l
 }
@@ -43,7 +38,7 @@ func at(minute int) time.Time { return time.Date(2026, 1, 2, 3, minute, 0, 0, ti
 func (l *listed) file(key, name string, minute int, text string) {
 	l.t.Helper()
 	path := filepath.Join(l.state, "chat", key, "messages", name)
-	write(l.t, path, text)
+	stdtest.Write(l.t, path, text)
 	if err := os.Chtimes(path, at(minute), at(minute)); err != nil {
 		l.t.Fatal(err)
 	}
@@ -59,9 +54,7 @@ func (l *listed) want(what string, want ...string) {
 	for _, line := range lines {
 		got = append(got, fmt.Sprintf("%s %d", line.ChatKey, line.UpdatedAt.UTC().Minute()))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		l.t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	stdtest.Diff(l.t, what, want, got)
 }
 
 // A checkpoint or a compaction changes the files of a chat, but not its place in the list.
@@ -89,7 +82,7 @@ func TestChatsWithoutTimes(t *testing.T) {
 	l := newListed(t)
 	l.file("web-chat-adopted", "history.jsonl", 7, `{"id":"m","role":"user","parts":[]}`+"\n")
 	l.file("web-chat-forged", "history.jsonl", 8, turn(10, "")+turn(59, "")+`{"metadata":{"ts":99999999999999999,"x":1}}`+"\n")
-	write(t, filepath.Join(l.state, "chat", "web-chat-ids", "messages", "meta.json"), "{}")
+	stdtest.Write(t, filepath.Join(l.state, "chat", "web-chat-ids", "messages", "meta.json"), "{}")
 	lines, err := l.desk.Chats(t.Context(), Asked{})
 	if err != nil || len(lines) != 3 {
 		t.Fatalf("%+v, %v", lines, err)
@@ -108,10 +101,8 @@ func TestChatsThatChangeWhileTheyAreRead(t *testing.T) {
 	path := filepath.Join(l.state, "chat", "web-chat-a", "messages", "history.jsonl")
 	now := time.Now()
 	for _, minute := range []int{20, 30} {
-		write(t, path, turn(minute, ""))
-		if err := os.Chtimes(path, now, now); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Write(t, path, turn(minute, ""))
+		stdtest.Must(t, os.Chtimes(path, now, now))
 		l.want("with a file of now", fmt.Sprint("web-chat-a ", minute))
 	}
 }
@@ -130,9 +121,7 @@ func TestChatsAtRestAreNotReadAgain(t *testing.T) {
 	if got := len(*l.desk.latest.known.Load()); got != 3 {
 		t.Errorf("%d chats are known", got)
 	}
-	if err := os.RemoveAll(filepath.Join(l.state, "chat", "web-chat-1")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.RemoveAll(filepath.Join(l.state, "chat", "web-chat-1")))
 	l.want("without one", "web-chat-0 40", "web-chat-2 12")
 	if got := len(*l.desk.latest.known.Load()); got != 2 {
 		t.Errorf("%d chats are known after one has gone", got)

@@ -2,34 +2,20 @@ package query
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 	state := t.TempDir()
 	const key = "telegram-chat--100-topic-7"
 	folder, err := chatpath.Encode(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	n := 0
 	lines := func(count int) string {
 		var out strings.Builder
@@ -41,9 +27,9 @@ func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 	}
 	dir := filepath.Join(state, "chat", folder, "conversations")
 	for i := 1; i <= 11; i++ {
-		write(t, filepath.Join(dir, fmt.Sprintf("history.%d.jsonl", i)), lines(2))
+		stdtest.Write(t, filepath.Join(dir, fmt.Sprintf("history.%d.jsonl", i)), lines(2))
 	}
-	write(t, filepath.Join(dir, "history.jsonl"), lines(1)+"garbage\n"+lines(1)+`{"n":99,"torn`)
+	stdtest.Write(t, filepath.Join(dir, "history.jsonl"), lines(1)+"garbage\n"+lines(1)+`{"n":99,"torn`)
 	for _, tt := range []struct {
 		name  string
 		last  int
@@ -52,9 +38,7 @@ func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 	}{{"the newest file", 2, 23, 2}, {"over files", 5, 20, 5}, {"all", 1000, 1, 24}} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Ledger(state, key, tt.last)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			var numbers, want []int64
 			for _, e := range got {
 				numbers = append(numbers, e.N)
@@ -62,9 +46,7 @@ func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 			for i := range int64(tt.count) {
 				want = append(want, tt.first+i)
 			}
-			if diff := cmp.Diff(want, numbers); diff != "" {
-				t.Errorf("entries (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "entries", want, numbers)
 		})
 	}
 	if got, err := Ledger(state, "web-chat-unheard-of", 5); len(got) > 0 || err != nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -15,22 +16,14 @@ import (
 func TestOutboxAfterACheckpoint(t *testing.T) {
 	const key = messages.ChatKey("web-chat-a")
 	state := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := filestoretest.In(t, state)
 	c, err := store.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	row := func(n int64) journal.Record {
 		return journal.Record{N: n, TS: 1, Fact: journal.EgressQueued{Row: journal.Row{Key: journal.RowKey{MessageID: "a", N: int(n)}, Text: "hello"}}}
 	}
 	err = errors.Join(c.Append(t.Context(), row(1)), c.Checkpoint(t.Context(), journal.Checkpoint{Meta: journal.Meta{Version: 1, N: 1}}), c.Append(t.Context(), row(2)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), func(context.Context, any) (any, error) {
 		return messages.OutboxReply{Items: []messages.OutboxItem{{ID: "a/2"}}}, nil
 	}, nil)

@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -26,15 +25,9 @@ import (
 func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.Store, history string) {
 	t.Helper()
 	dir := t.TempDir()
-	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store = filestoretest.In(t, dir)
 	c, err := store.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if _, err := c.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -50,16 +43,10 @@ func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.S
 	if open {
 		turns = turns[:5]
 	}
-	if err := c.AppendHistory(t.Context(), turns...); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, c.AppendHistory(t.Context(), turns...))
+	stdtest.Must(t, c.Close())
 	chat, err := store.ChatDir(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return store, filepath.Join(chat, "messages", "history.jsonl")
 }
 
@@ -93,9 +80,7 @@ func TestRewind(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			store, history := keptChat(t, key, tt.open)
 			before, err := os.ReadFile(history)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if tt.key == "" {
 				tt.key = key
 			}
@@ -110,9 +95,7 @@ func TestRewind(t *testing.T) {
 				return
 			}
 			doc, err := ReadChat(t.Context(), store, key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			got := []string{}
 			for _, m := range doc.Messages {
 				if len(m.Parts) == 0 {
@@ -120,9 +103,7 @@ func TestRewind(t *testing.T) {
 				}
 				got = append(got, m.ID)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("history (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "history", tt.want, got)
 			if doc.Counts.Open != 0 || out.Kept+out.Archived != 6 {
 				t.Errorf("%d open, result %+v", doc.Counts.Open, out)
 			}
@@ -143,18 +124,14 @@ func TestRewindLeavesAnApprovedCall(t *testing.T) {
 	const key = messages.ChatKey("cli-chat-x")
 	store, _ := keptChat(t, key, false)
 	c, err := store.OpenChat(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	meta := uimessage.Metadata{TS: 4, Seq: 3, RunID: "r3", Result: string(journal.ResultWaiting)}
 	call := uimessage.Tool{
 		Name: "shell", ToolCallID: "c", State: uimessage.ToolApprovalResponded, Input: []byte("{}"),
 		Approval: &uimessage.Approval{ID: "p", Approved: uimessage.Some(true)},
 	}
 	asked := uimessage.Message{ID: "a3", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{call}, Metadata: meta.Append(nil)}
-	if err := errors.Join(c.AppendHistory(t.Context(), asked), c.Close()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(c.AppendHistory(t.Context(), asked), c.Close()))
 	if _, err := rewindStopped(t, store, RewindOrder{key, "u1"}); !errors.Is(err, ErrNotAtRest) {
 		t.Errorf("error = %v, want %v", err, ErrNotAtRest)
 	}
@@ -173,14 +150,9 @@ func TestST7RewindRefusesDamage(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			store, history := keptChat(t, key, false)
-			b, err := os.ReadFile(history)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := stdtest.Read(t, history)
 			bad := damage(bytes.Clone(b))
-			if err := os.WriteFile(history, bad, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(history, bad, 0o600))
 			for _, before := range []string{"u2", "a2"} {
 				if _, err := rewindStopped(t, store, RewindOrder{key, before}); !errors.Is(err, journal.ErrDamaged) {
 					t.Errorf("error = %v, want %v", err, journal.ErrDamaged)
@@ -202,17 +174,11 @@ func TestKilledWithoutAHost(t *testing.T) {
 	}
 	open := func(d *filestoretest.Disk) (*filestore.Store, persistence.Chat, journal.Snapshot) {
 		store, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		c, err := store.OpenChat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		snap, err := c.Load(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return store, c, snap
 	}
 	adopts := func(store *filestore.Store) error {
@@ -242,16 +208,12 @@ func TestKilledWithoutAHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			disk = filestoretest.NewDisk()
 			store, c, _ := open(disk)
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, c.Close())
 			var killed []*filestoretest.Disk
 			for _, work := range works {
 				killed = nil
 				disk.After(func(filestoretest.Op) { killed = append(killed, disk.Kill()) })
-				if err := work(store); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, work(store))
 			}
 			disk.After(nil)
 			for n, d := range killed {
@@ -259,9 +221,7 @@ func TestKilledWithoutAHost(t *testing.T) {
 				if len(snap.Damage) > 0 {
 					continue // it takes no messages
 				}
-				if err := errors.Join(c.Wake(t.Context()), c.AppendHistory(t.Context(), turn("again"))); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, errors.Join(c.Wake(t.Context()), c.AppendHistory(t.Context(), turn("again"))))
 				for after := range d.CrashStates(64, 1) {
 					if _, _, snap := open(after); !slices.ContainsFunc(snap.History, func(m uimessage.Message) bool { return m.ID == "again" }) {
 						t.Fatalf("killed after %d operations: a message that was accepted is lost", n+1)

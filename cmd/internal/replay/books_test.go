@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -134,9 +135,7 @@ func (w *town) requests(tb testing.TB) map[*place][]request {
 			continue
 		}
 		r, err := parseRequest(body)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		stdtest.Must(tb, err)
 		owner := slices.IndexFunc(w.places, func(p *place) bool { return strings.Contains(r.system, strconv.Quote(string(p.key()))) })
 		if owner < 0 {
 			tb.Fatal("a request without a chat key")

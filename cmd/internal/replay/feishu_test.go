@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
@@ -68,13 +69,9 @@ func newVillage(t *testing.T, rooms []room) *village {
 		},
 		"metrics": map[string]any{"listen": "127.0.0.1:0"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for name, text := range map[string]string{"Agent.md": "You answer everybody.\n", "ship.json": string(settings)} {
-		if err := os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o600))
 	}
 	return v
 }
@@ -154,9 +151,7 @@ func (v *village) check(t *testing.T) {
 			continue
 		}
 		r, err := parseRequest(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		owner := slices.IndexFunc(v.rooms, func(h *hamlet) bool { return strings.Contains(r.system, strconv.Quote(string(h.key()))) })
 		if owner < 0 {
 			t.Fatal("a request without a chat key")
@@ -191,9 +186,7 @@ func (v *village) check(t *testing.T) {
 func (v *village) checkStore(t *testing.T) (merged int64) {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: stateOf(v.dir)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -201,9 +194,7 @@ func (v *village) checkStore(t *testing.T) (merged int64) {
 	}()
 	for _, r := range v.rooms {
 		doc, err := query.ReadChat(t.Context(), store, r.key())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		c, n := doc.Counts, int64(len(r.want))
 		if c.Accepted != n || c.Open != 0 || c.Pending != 0 || c.Fates["answered"]+c.Fates["merged"] != n {
 			t.Errorf("%s: %d were said; the chat has %+v", r.name, n, c)

@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -240,18 +241,13 @@ func (w *town) tell(t *testing.T, h *running, facts map[string]fact, dir string)
 func chatDir(t *testing.T, p *place, dir string) string {
 	t.Helper()
 	path, err := filestore.ChatDir(stateOf(dir), p.key())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return path
 }
 
 func storedLine(t *testing.T, f *planted, dir string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(chatDir(t, f.place, dir), "messages", "history.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := stdtest.Read(t, filepath.Join(chatDir(t, f.place, dir), "messages", "history.jsonl"))
 	var found []byte
 	for l := range bytes.Lines(b) {
 		if m, ok := filestore.ParseTurn(bytes.TrimSpace(l)); ok && m.ID == f.id {
@@ -272,9 +268,7 @@ func checkCompacted(t *testing.T, p *place, dir string, said []*planted) {
 		t.Errorf("%s: compacted %d times, %v", p.name, len(archives), err)
 	}
 	b, err := os.ReadFile(filepath.Join(chatDir(t, p, dir), "messages", "history.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, f := range said {
 		if f.place == p && bytes.Contains(b, []byte(`"id":`+strconv.Quote(f.id))) {
 			t.Errorf("%s: %s is still in the history", p.name, f.id)

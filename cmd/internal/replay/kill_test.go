@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -49,17 +50,13 @@ func (b *binary) start(t *testing.T) {
 	t.Helper()
 	b.cmd = exec.CommandContext(t.Context(), b.path, "run", b.dir)
 	b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = b.env, b.log, b.log
-	if err := b.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, b.cmd.Start())
 }
 
 // kill ends the host as a power cut would, but for the disk.
 func (b *binary) kill(t *testing.T) {
 	t.Helper()
-	if err := b.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, b.cmd.Process.Kill())
 	err := b.cmd.Wait()
 	if status, ok := b.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		t.Fatalf("the host ended before it was killed: %v\n%s", err, b.log)
@@ -69,9 +66,7 @@ func (b *binary) kill(t *testing.T) {
 // stop ends the host politely.
 func (b *binary) stop(t *testing.T) {
 	t.Helper()
-	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, b.cmd.Process.Signal(syscall.SIGTERM))
 	if err := b.cmd.Wait(); err != nil {
 		t.Errorf("stop: %v\n%s", err, b.log)
 	}
@@ -145,9 +140,7 @@ func (w *town) playWithKills(t *testing.T, b *binary, random *rand.Rand) []cut {
 	script := w.script()
 	pace := killFor / time.Duration(len(script))
 	feed := func(lines []due) {
-		if err := w.feed(t.Context(), lines, pace*time.Duration(len(lines))); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, w.feed(t.Context(), lines, pace*time.Duration(len(lines))))
 	}
 	b.start(t)
 	for i := range kills {

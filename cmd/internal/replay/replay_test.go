@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
@@ -37,17 +38,13 @@ func start(t *testing.T, w *town, dir string) *running {
 func startWith(t *testing.T, env map[string]string, dir string) *running {
 	t.Helper()
 	loaded, err := config.Load(config.Options{Dir: dir, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	r := &running{log: &platformtest.Log{}, secrets: env}
 	r.Host = host.New(host.Options{
 		Dir: dir, State: stateOf(dir), Settings: loaded, Version: "test",
 		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, r.Start(t.Context()))
 	r.url = "http://" + r.Status(t.Context()).Metrics + "/metrics"
 	return r
 }
@@ -73,22 +70,14 @@ func (r *running) figures(t *testing.T) figures {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }() // only read from
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	f, err := parseFigures(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return f
 }
 
@@ -136,9 +125,7 @@ func (w *town) said() (all, asked int) {
 func (w *town) checkFirstStart(t *testing.T, dir, egress string, within time.Duration) {
 	t.Helper()
 	h := start(t, w, dir)
-	if err := w.feed(t.Context(), w.script(), within); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.feed(t.Context(), w.script(), within))
 	w.awaitAnswers(t)
 	all, asked := w.said()
 	f := h.awaitRest(t, all)
@@ -165,18 +152,12 @@ func (w *town) checkFirstStart(t *testing.T, dir, egress string, within time.Dur
 func (w *town) checkStore(t *testing.T, dir string) {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: stateOf(dir)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, p := range w.places {
 		doc, err := query.ReadChat(t.Context(), store, p.key())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		ledger, err := query.Ledger(stateOf(dir), p.key(), 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		b := book{counts: doc.Counts, ledger: ledger}
 		for _, m := range doc.Messages {
 			b.history = append(b.history, turn{m.ID, m.Role})

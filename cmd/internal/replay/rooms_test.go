@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // line is one message of a room, without those of the nick that plays the bot.
@@ -70,9 +72,7 @@ func readRooms(tb testing.TB, names ...string) []room {
 func roomsOf(tb testing.TB, pattern string, names []string) []room {
 	tb.Helper()
 	paths, err := filepath.Glob(pattern)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	var out []room
 	for _, path := range paths {
 		name, _, _ := strings.Cut(filepath.Base(path), ".raw.txt")
@@ -81,10 +81,7 @@ func roomsOf(tb testing.TB, pattern string, names []string) []room {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		text := stdtest.Read(tb, path)
 		out = append(out, parseRoom(name, strings.ToValidUTF8(string(text), "\uFFFD")))
 	}
 	return out

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // modelKey is what the fake model knows its caller by.
@@ -199,13 +200,9 @@ func (w *town) project(tb testing.TB, egress, groups string) (dir string) {
 		},
 		"metrics": map[string]any{"listen": "127.0.0.1:0"},
 	}, "", "  ")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	for name, text := range map[string]string{"Agent.md": "You answer everybody.\n", "ship.json": string(settings)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			tb.Fatal(err)
-		}
+		stdtest.Must(tb, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }

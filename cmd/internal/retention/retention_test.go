@@ -2,7 +2,6 @@ package retention
 
 import (
 	"context"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Each setting removes only files of its own kind that are older than its limit.
@@ -45,16 +43,12 @@ func TestRetention(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			state := t.TempDir()
 			for _, name := range old {
-				write(t, filepath.Join(state, name), "x")
-				if err := os.Chtimes(filepath.Join(state, name), now, now.AddDate(0, 0, -30)); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Write(t, filepath.Join(state, name), "x")
+				stdtest.Must(t, os.Chtimes(filepath.Join(state, name), now, now.AddDate(0, 0, -30)))
 			}
 			for _, name := range young {
-				write(t, filepath.Join(state, name), "x")
-				if err := os.Chtimes(filepath.Join(state, name), now, now.Add(-time.Hour)); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Write(t, filepath.Join(state, name), "x")
+				stdtest.Must(t, os.Chtimes(filepath.Join(state, name), now, now.Add(-time.Hour)))
 			}
 			runs := func(_ context.Context, before time.Time, _ func(context.Context) error) (int, error) {
 				if before != now.AddDate(0, 0, -7) {
@@ -64,25 +58,14 @@ func TestRetention(t *testing.T) {
 			}
 			r := &Sweeper{state: state, keep: func() config.Retention { return tt.keep }, runs: runs, log: slog.New(slog.DiscardHandler)}
 			r.look(t.Context(), now)
-			var got, want []string
-			err := fs.WalkDir(os.DirFS(state), ".", func(path string, e fs.DirEntry, err error) error {
-				if !e.IsDir() {
-					got = append(got, path)
-				}
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			var want []string
 			for _, name := range slices.Concat(old, young) {
 				if !slices.Contains(tt.gone, name) {
 					want = append(want, name)
 				}
 			}
 			slices.Sort(want)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("left (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "left", want, stdtest.Names(t, state))
 		})
 	}
 }
@@ -98,14 +81,12 @@ func TestUnfinishedFiles(t *testing.T) {
 	}
 	for _, name := range slices.Concat(gone, left) {
 		path := filepath.Join(project, name)
-		write(t, path, "x")
+		stdtest.Write(t, path, "x")
 		age := 48 * time.Hour
 		if strings.HasSuffix(name, "young") {
 			age = time.Hour
 		}
-		if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Chtimes(path, now, now.Add(-age)))
 	}
 	r := New(filepath.Join(project, ".ship"), project, func() config.Retention { return config.Retention{} }, nil, slog.New(slog.DiscardHandler))
 	r.pause = 0
@@ -122,10 +103,8 @@ func TestRetentionIsBounded(t *testing.T) {
 	state, now := t.TempDir(), time.Now()
 	for _, name := range []string{"a", "b", "c"} {
 		path := filepath.Join(state, "files", "results", name)
-		write(t, path, "x")
-		if err := os.Chtimes(path, now, now.AddDate(-1, 0, 0)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Write(t, path, "x")
+		stdtest.Must(t, os.Chtimes(path, now, now.AddDate(-1, 0, 0)))
 	}
 	r := &Sweeper{state: state, log: slog.New(slog.DiscardHandler), left: 2}
 	all := func(string) bool { return true }
@@ -137,16 +116,5 @@ func TestRetentionIsBounded(t *testing.T) {
 	r.left = 2
 	if n, err := r.remove(ctx, filepath.Join(state, "files"), now, all); n != 0 || err == nil {
 		t.Errorf("cancelled: removed %d, %v", n, err)
-	}
-}
-
-// write creates a file and its parent folders.
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

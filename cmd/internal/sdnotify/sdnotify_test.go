@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestTake(t *testing.T) {
@@ -38,9 +40,7 @@ func TestTake(t *testing.T) {
 			for name, value := range set {
 				t.Setenv(name, value)
 			}
-			if diff := cmp.Diff(tt.want, Take(), cmp.AllowUnexported(Manager{})); diff != "" {
-				t.Errorf("manager (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "manager", tt.want, Take(), cmp.AllowUnexported(Manager{}))
 			for name := range set {
 				if value, ok := os.LookupEnv(name); ok {
 					t.Errorf("%s=%s is left for other programs", name, value)
@@ -54,20 +54,14 @@ func TestTake(t *testing.T) {
 func heard(t *testing.T, address string) func() string {
 	t.Helper()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return func() string {
 		t.Helper()
-		if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
 		buf := make([]byte, 4096)
 		n, err := conn.Read(buf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		return string(buf[:n])
 	}
 }
@@ -167,9 +161,7 @@ func TestReports(t *testing.T) {
 					}
 				}()
 				r.follow(ctx)
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("told (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "told", tt.want, got)
 			})
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // looked is one page of a site as a browser reads it.
@@ -20,14 +22,10 @@ type looked struct {
 func look(t *testing.T, file string) (out looked) {
 	t.Helper()
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	doc, err := html.Parse(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for n := range doc.Descendants() {
 		if n.Data == "script" || n.Data == "iframe" {
 			t.Errorf("%s has a %s", file, n.Data)
@@ -52,18 +50,14 @@ func look(t *testing.T, file string) (out looked) {
 // from the first one.
 func TestSite(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "site")
-	if err := build("../../..", out); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, build("../../..", out))
 	pages := map[string]looked{}
-	if err := fs.WalkDir(os.DirFS(out), ".", func(name string, _ fs.DirEntry, err error) error {
+	stdtest.Must(t, fs.WalkDir(os.DirFS(out), ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".html" {
 			pages[name] = look(t, filepath.Join(out, name))
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	reached := map[string]bool{"index.html": true}
 	for todo := []string{"index.html"}; len(todo) > 0; {
 		name := todo[0]
@@ -144,12 +138,8 @@ func TestDeadLink(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"README.md": "# A\n[x](docs/README.md)", "docs/README.md": "# B\n[gone](gone.md)"} {
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		stdtest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	err := build(root, filepath.Join(t.TempDir(), "out"))
 	if err == nil || !strings.Contains(err.Error(), "docs/README.md: the link to gone.md leads nowhere") {

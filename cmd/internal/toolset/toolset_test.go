@@ -7,18 +7,15 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestToolSetKnowsWhatIsGone(t *testing.T) {
 	own := tooltest.New("read_file", nil)
 	set, err := toolset.New(own, tooltest.New("files:a.b", nil), tooltest.New("files:a/b", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	wire := set.WireName("files:a.b")
-	if err := set.Replace(own); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, set.Replace(own))
 	if got := set.WireName("files:a.b"); got != wire {
 		t.Errorf("the wire name of a tool that is gone changed from %s to %s", wire, got)
 	}
@@ -34,9 +31,7 @@ func TestToolSetKnowsWhatIsGone(t *testing.T) {
 	if err := set.Replace(own, tooltest.New("read_file", nil)); err == nil {
 		t.Error("two tools of one name are in a set")
 	}
-	if err := set.Replace(own, tooltest.New("files:a.b", nil)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, set.Replace(own, tooltest.New("files:a.b", nil)))
 	if got := set.Name(set.WireName("files:a.b")); got != "files:a.b" || set.Validate("files:a.b", json.RawMessage(`{}`)) != nil {
 		t.Errorf("a tool that is back is %s", got)
 	}

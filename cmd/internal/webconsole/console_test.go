@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const (
@@ -81,9 +82,7 @@ func newPage(t *testing.T, change func(*web.Options)) *page {
 		change(&o)
 	}
 	served, err := web.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	p.handler = served.Handler()
 	return p
 }
@@ -276,15 +275,11 @@ func TestOrdersMayTakeLong(t *testing.T) {
 		defer s.Close()  //nolint:errcheck // everything was answered
 		go s.Serve(pipe) //nolint:errcheck // until then
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/console/api/mcp", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		req.Header.Set("Authorization", "Bearer "+ownerToken)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := pipe.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		defer func() { _ = res.Body.Close() }() // read to its end
 		if body, err := io.ReadAll(res.Body); err != nil || string(body) != "done" {
 			t.Errorf("got %q, %v", body, err)
@@ -324,9 +319,7 @@ func TestAnswersHaveTheirTime(t *testing.T) {
 // Every row names a route of package control; the last five are the host's own.
 func TestRowsNameRoutes(t *testing.T) {
 	desk, err := query.OpenStopped(query.StoppedOptions{State: t.TempDir() + "/none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	order := func(context.Context, []byte) (any, error) { return nil, nil } //nolint:nilnil // never called
 	mux := control.Routes(control.Options{
 		Desk: desk, Metrics: prometheus.NewRegistry(), Orders: map[string]func(context.Context, []byte) (any, error){"people": order, "memory": order, "skills": order},

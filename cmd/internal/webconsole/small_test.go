@@ -4,13 +4,15 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The page has no build step and serves a phone on a bad line, so all of it with both languages stays small.
 func TestPageIsSmall(t *testing.T) {
 	const most = 120_000
 	var all int64
-	if err := fs.WalkDir(os.DirFS("static"), ".", func(_ string, d fs.DirEntry, err error) error {
+	stdtest.Must(t, fs.WalkDir(os.DirFS("static"), ".", func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -19,9 +21,7 @@ func TestPageIsSmall(t *testing.T) {
 			all += info.Size()
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if all == 0 || all >= most {
 		t.Errorf("the page has %d bytes, want less than %d", all, most)
 	}

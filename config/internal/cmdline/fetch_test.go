@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestFetch(t *testing.T) {
@@ -35,12 +35,8 @@ func TestFetch(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			words := strings.Fields(tt.line)
 			fetch, packages := Fetch(words[0], words[1:])
-			if diff := cmp.Diff(tt.want, strings.Join(fetch, " ")); diff != "" {
-				t.Errorf("arguments (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.packages, strings.Join(packages, " ")); diff != "" {
-				t.Errorf("packages (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "arguments", tt.want, strings.Join(fetch, " "))
+			stdtest.Diff(t, "packages", tt.packages, strings.Join(packages, " "))
 		})
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestParsePositions(t *testing.T) {
 	src := []byte("\xef\xbb\xbf{\n  \"a\": [1, \"é\\u00e9\\ud83d\\ude00\"],\n  \"é\": null, \"a\": {}\n}\n")
 	root, err := Parse(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []string
 	for _, m := range root.Members {
 		got = append(got, fmt.Sprintf("%s %d:%d %s %d:%d %q", m.Key, m.Line, m.Col, m.Value.Kind, m.Value.Line, m.Value.Col, m.Value.Text))
@@ -26,9 +26,7 @@ func TestParsePositions(t *testing.T) {
 		`é 3:3 null 3:8 "null"`,
 		`a 3:14 an object 3:19 ""`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("positions (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "positions", want, got)
 	if got, want := root.Members[0].Value.Items[1].Text, "éé😀"; got != want {
 		t.Errorf("text = %q, want %q", got, want)
 	}
@@ -99,16 +97,12 @@ func TestParseFaults(t *testing.T) {
 
 func TestPlacesInLongText(t *testing.T) {
 	root, err := Parse([]byte(`["` + strings.Repeat("é", 1000) + `", 1,` + "\n" + strings.Repeat(" ", 1000) + "2, [],\r\n{}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var got []Position
 	for _, n := range root.Items {
 		got = append(got, n.Position)
 	}
-	if diff := cmp.Diff([]Position{{1, 2}, {1, 1006}, {2, 1001}, {2, 1004}, {3, 1}}, got); diff != "" {
-		t.Errorf("places (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "places", []Position{{1, 2}, {1, 1006}, {2, 1001}, {2, 1004}, {3, 1}}, got)
 }
 
 // FuzzParse compares Parse with encoding/json: both accept the same texts with the same meaning,

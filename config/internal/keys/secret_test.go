@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestSecretCannotBePrinted(t *testing.T) {
@@ -17,13 +19,9 @@ func TestSecretCannotBePrinted(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", s, "pointer", &s, "wrapped", hidden)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", s, "list", []Secret{s}, "map", map[string]Secret{"k": s})
 	encoded, err := json.Marshal(map[string]any{"v": s, "p": &s, "l": []Secret{s}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	text, err := s.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	printed := []string{log.String(), string(encoded), string(text), s.String()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%10.3s"} {
 		printed = append(printed, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, hidden), fmt.Sprintf(verb, []Secret{s}), fmt.Sprintf(verb, fmt.Errorf("wrapped: %v", s)))

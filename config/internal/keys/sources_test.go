@@ -1,12 +1,13 @@
 package keys
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestParseEnv(t *testing.T) {
@@ -18,9 +19,7 @@ func TestParseEnv(t *testing.T) {
 	want := map[string]string{
 		"A": "again", "B": "spaced out", "C": "quoted # \"x\" \n\t\\ $ \\z", "D": `single \n # "x"`, "E": "", "F": "", "G": "a#b=c",
 	}
-	if diff := cmp.Diff(want, r.Variables); diff != "" {
-		t.Errorf("variables (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "variables", want, r.Variables)
 	var got []string
 	for _, f := range r.Findings {
 		got = append(got, f.String())
@@ -33,17 +32,13 @@ func TestParseEnv(t *testing.T) {
 		".env:15:1: the line is not plain UTF-8 text",
 		".env:16:1: the line is not of the form NAME=value",
 	}
-	if diff := cmp.Diff(wantFindings, got); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "findings", wantFindings, got)
 }
 
 func TestSE1Expand(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"token": "from file\r\n\n", "large": strings.Repeat("x", maxIncludedFile+1)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	environment := func(vars map[string]string) func(string) (string, bool) {
 		return func(name string) (string, bool) {
@@ -91,9 +86,7 @@ func TestSE1Expand(t *testing.T) {
 			if err != nil {
 				got = result{Err: err.Error()}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("expand(%q) (-want +got):\n%s", tt.in, diff)
-			}
+			stdtest.Diff(t, fmt.Sprintf("expand(%q)", tt.in), tt.want, got)
 		})
 	}
 	t.Run("too much", func(t *testing.T) {

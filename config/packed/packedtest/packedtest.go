@@ -11,15 +11,14 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/config/packed"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Check fails the test if the packed file is not the JSON value, whitespace aside. With update it writes the file.
 func Check(t *testing.T, file string, value json.RawMessage, update bool) {
 	t.Helper()
 	var want bytes.Buffer
-	if err := json.Compact(&want, value); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Compact(&want, value))
 	if update {
 		write(t, file, want.Bytes())
 	}
@@ -54,11 +53,7 @@ func write(t *testing.T, file string, text []byte) {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, err = w.Write(text)
-	if err := errors.Join(err, w.Close(), os.WriteFile(file, out.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(err, w.Close(), os.WriteFile(file, out.Bytes(), 0o600)))
 }

@@ -5,19 +5,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The files in the repository are those that go generate writes.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	for _, dir := range []string{"../../uimessage", "../../uistream", "../../modelmessage"} {
 		want, err := generate(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		got, err := os.ReadFile(filepath.Join(dir, output))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if string(got) != string(want) {
 			t.Errorf("%s is stale; run go generate ./messages/...", filepath.Join(dir, output))
 		}
@@ -33,9 +31,7 @@ func TestGenerateRefuses(t *testing.T) {
 		"a directive that is not known": "package p\n\n//codec:objekt\ntype T struct{}\n",
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(src), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, "p.go"), []byte(src), 0o600))
 		if out, err := generate(dir); !errors.Is(err, errTable) {
 			t.Errorf("%s: %v and\n%s", name, err, out)
 		}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
@@ -57,9 +58,7 @@ func (c Case) failing(t *testing.T, n int, fault error) bool {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
 	if c.Prepare != nil {
-		if err := c.Prepare(document.Disk{}, state); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, c.Prepare(document.Disk{}, state))
 	}
 	at, failed := 0, ""
 	err := c.Change(document.Disk{Fault: func(step document.Step, path string) error {

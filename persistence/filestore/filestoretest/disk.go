@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
@@ -378,9 +379,16 @@ func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 func New(tb testing.TB) *filestore.Store {
 	tb.Helper()
 	s, err := Open(NewDisk(), filestore.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
+	return s
+}
+
+// In returns the file store of a folder, which is closed with the test.
+func In(tb testing.TB, dir string) *filestore.Store {
+	tb.Helper()
+	s, err := filestore.Open(filestore.Options{Dir: dir})
+	stdtest.Must(tb, err)
+	tb.Cleanup(func() { _ = s.Close() }) // some tests have closed it
 	return s
 }
 

@@ -12,30 +12,22 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func open(t *testing.T, d *Disk, name string) vfs.File {
 	t.Helper()
 	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE)
-	must(t, err)
+	stdtest.Must(t, err)
 	return f
 }
 
 func write(t *testing.T, f vfs.File, text string, off int64) {
 	t.Helper()
 	_, err := f.WriteAt([]byte(text), off)
-	must(t, err)
+	stdtest.Must(t, err)
 }
 
 // text is what a disk holds: "name=contents" of every file, sorted.
@@ -45,7 +37,7 @@ func text(t *testing.T, d *Disk) string {
 	var walk func(dir string)
 	walk = func(dir string) {
 		entries, err := d.ReadDir(dir)
-		must(t, err)
+		stdtest.Must(t, err)
 		for _, e := range entries {
 			name := dir + e.Name()
 			if e.IsDir() {
@@ -54,9 +46,9 @@ func text(t *testing.T, d *Disk) string {
 				continue
 			}
 			f, err := d.OpenFile(name, os.O_RDONLY)
-			must(t, err)
+			stdtest.Must(t, err)
 			size, err := f.Size()
-			must(t, err)
+			stdtest.Must(t, err)
 			b := make([]byte, size)
 			if _, err := f.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
 				t.Fatal(err)
@@ -88,22 +80,22 @@ func TestCrashStates(t *testing.T) {
 		{"forced, but not its name", func(d *Disk) {
 			f := open(t, d, "/a")
 			write(t, f, "xy", 0)
-			must(t, f.Datasync())
+			stdtest.Must(t, f.Datasync())
 		}, []string{"", "/a=xy"}},
 		{"its name, but not forced", func(d *Disk) {
 			write(t, open(t, d, "/a"), "xy", 0)
-			must(t, d.SyncDir("/"))
+			stdtest.Must(t, d.SyncDir("/"))
 		}, []string{"/a=", "/a=..", "/a=xy"}},
 		{"appended", func(d *Disk) {
 			f := open(t, d, "/a")
 			write(t, f, "xy", 0)
-			must(t, errors.Join(f.Datasync(), d.SyncDir("/")))
+			stdtest.Must(t, errors.Join(f.Datasync(), d.SyncDir("/")))
 			write(t, f, "z", 2)
 		}, []string{"/a=xy", "/a=xy.", "/a=xyz"}},
 		{"cut and written again", func(d *Disk) {
 			f := open(t, d, "/a")
 			write(t, f, "xyz", 0)
-			must(t, errors.Join(f.Datasync(), d.SyncDir("/"), f.Truncate(0)))
+			stdtest.Must(t, errors.Join(f.Datasync(), d.SyncDir("/"), f.Truncate(0)))
 			write(t, f, "q", 0)
 		}, []string{"/a=", "/a=.", "/a=q", "/a=xyz"}},
 		{"renamed", func(d *Disk) {
@@ -111,12 +103,12 @@ func TestCrashStates(t *testing.T) {
 			write(t, f, "1", 0)
 			g := open(t, d, "/a.tmp")
 			write(t, g, "2", 0)
-			must(t, errors.Join(f.Datasync(), g.Datasync(), d.SyncDir("/"), d.Rename("/a.tmp", "/a")))
+			stdtest.Must(t, errors.Join(f.Datasync(), g.Datasync(), d.SyncDir("/"), d.Rename("/a.tmp", "/a")))
 		}, []string{"/a=1 /a.tmp=2", "/a=2"}},
 		{"a folder's name is above it", func(d *Disk) {
-			must(t, d.Mkdir("/d"))
+			stdtest.Must(t, d.Mkdir("/d"))
 			open(t, d, "/d/a")
-			must(t, d.SyncDir("/d"))
+			stdtest.Must(t, d.SyncDir("/d"))
 		}, []string{"", "/d/ /d/a="}},
 		{"names in any order", func(d *Disk) {
 			open(t, d, "/a")
@@ -124,22 +116,20 @@ func TestCrashStates(t *testing.T) {
 		}, []string{"", "/a=", "/a= /b=", "/b="}},
 		{"removed", func(d *Disk) {
 			open(t, d, "/a")
-			must(t, d.SyncDir("/"))
-			must(t, d.Remove("/a"))
+			stdtest.Must(t, d.SyncDir("/"))
+			stdtest.Must(t, d.Remove("/a"))
 		}, []string{"", "/a="}},
 		{"all forced", func(d *Disk) {
-			must(t, d.Mkdir("/d"))
+			stdtest.Must(t, d.Mkdir("/d"))
 			f := open(t, d, "/d/a")
 			write(t, f, "x", 0)
-			must(t, errors.Join(f.Datasync(), d.SyncDir("/d"), d.SyncDir("/")))
+			stdtest.Must(t, errors.Join(f.Datasync(), d.SyncDir("/d"), d.SyncDir("/")))
 		}, []string{"/d/ /d/a=x"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := NewDisk()
 			tc.do(d)
-			if diff := cmp.Diff(tc.want, after(t, d)); diff != "" {
-				t.Errorf("states (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "states", tc.want, after(t, d))
 		})
 	}
 }
@@ -149,7 +139,7 @@ func TestTornPages(t *testing.T) {
 	d := NewDisk()
 	f := open(t, d, "/a")
 	write(t, f, strings.Repeat("a", 2*pageSize), 0)
-	must(t, errors.Join(f.Datasync(), d.SyncDir("/")))
+	stdtest.Must(t, errors.Join(f.Datasync(), d.SyncDir("/")))
 	write(t, f, strings.Repeat("b", 2*pageSize), 0)
 	seen := map[string]bool{}
 	for s := range d.CrashStates(1000, 1) {
@@ -172,7 +162,7 @@ func TestFailedForce(t *testing.T) {
 	d := NewDisk()
 	f := open(t, d, "/a")
 	write(t, f, strings.Repeat("a", pageSize), 0)
-	must(t, errors.Join(f.Datasync(), d.SyncDir("/")))
+	stdtest.Must(t, errors.Join(f.Datasync(), d.SyncDir("/")))
 	write(t, f, strings.Repeat("b", pageSize), pageSize)
 	d.Fail(func(op Op) error {
 		if op.Kind == OpDatasync {
@@ -185,7 +175,7 @@ func TestFailedForce(t *testing.T) {
 	}
 	d.Fail(nil)
 	write(t, f, "c", 2*pageSize)
-	must(t, f.Datasync())
+	stdtest.Must(t, f.Datasync())
 	want := strings.Repeat("a", pageSize) + strings.Repeat(".", pageSize) + "c"
 	if got := text(t, d.Crash(Nothing)); got != "/a="+want {
 		t.Errorf("the lost page came back")
@@ -197,7 +187,7 @@ func TestFailedForce(t *testing.T) {
 	if !ok {
 		t.Fatal("the file cannot be read anew")
 	}
-	must(t, reread.Reread())
+	stdtest.Must(t, reread.Reread())
 	if got := text(t, d); got != "/a="+want {
 		t.Errorf("reading anew shows what was lost")
 	}
@@ -220,9 +210,7 @@ func TestKillKeepsWhatWasWritten(t *testing.T) {
 	if got := text(t, k); got != "/a=x" {
 		t.Errorf("got %q", got)
 	}
-	if diff := cmp.Diff([]string{"", "/a=", "/a=.", "/a=x"}, after(t, k)); diff != "" {
-		t.Errorf("states (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "states", []string{"", "/a=", "/a=.", "/a=x"}, after(t, k))
 }
 
 func TestShortWrite(t *testing.T) {
@@ -248,10 +236,10 @@ func TestSameSeedSameDisk(t *testing.T) {
 		d := NewDisk()
 		d.After(func(op Op) { trace += fmt.Sprintln(op) })
 		s, err := Open(d, filestore.Options{})
-		must(t, err)
+		stdtest.Must(t, err)
 		c, err := s.OpenChat(t.Context(), "test-chat-1")
-		must(t, err)
-		must(t, c.Wake(t.Context()))
+		stdtest.Must(t, err)
+		stdtest.Must(t, c.Wake(t.Context()))
 		for s := range d.CrashStates(20, 7) {
 			sums = append(sums, s.Sum())
 		}
@@ -269,14 +257,14 @@ func TestSameSeedSameDisk(t *testing.T) {
 func TestLock(t *testing.T) {
 	d := NewDisk()
 	s, err := Open(d, filestore.Options{})
-	must(t, err)
+	stdtest.Must(t, err)
 	if _, err := Open(d, filestore.Options{}); err == nil {
 		t.Error("two stores on one disk")
 	}
 	k, err := Open(d.Kill(), filestore.Options{})
-	must(t, err)
-	must(t, errors.Join(k.Close(), s.Close()))
+	stdtest.Must(t, err)
+	stdtest.Must(t, errors.Join(k.Close(), s.Close()))
 	again, err := Open(d, filestore.Options{})
-	must(t, err)
-	must(t, again.Close())
+	stdtest.Must(t, err)
+	stdtest.Must(t, again.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
@@ -62,13 +63,9 @@ func TestGive(t *testing.T) {
 	empty := grants.Open(nil, grants.Clock{Now: at(0)})
 	b := empty.Give(at(0), timed("a", 10), timed("b", 20))
 	b = b.Give(at(1), timed("a", 59)) // repeated
-	if diff := cmp.Diff([]string{"b"}, ids(b.Active(at(10)))); diff != "" {
-		t.Errorf("active after the first has ended (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "active after the first has ended", []string{"b"}, ids(b.Active(at(10))))
 	b = b.Give(at(11), timed("c", 59))
-	if diff := cmp.Diff([]string{"b", "c"}, ids(b.All())); diff != "" {
-		t.Errorf("saved (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "saved", []string{"b", "c"}, ids(b.All()))
 	if n := b.All()[1].N; n != 3 {
 		t.Errorf("the third grant is g%d, want g3", n)
 	}
@@ -113,9 +110,7 @@ func TestRevoke(t *testing.T) {
 			if diff := cmp.Diff(tt.gone, out.Numbers); diff != "" || out.Reason != tt.reason {
 				t.Errorf("reason = %q, numbers (-want +got):\n%s", out.Reason, diff)
 			}
-			if diff := cmp.Diff(tt.taken, ids(out.Revoked)); diff != "" {
-				t.Errorf("taken (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "taken", tt.taken, ids(out.Revoked))
 			if out.Book != nil && len(out.Book.Active(at(5)))+len(out.Revoked) != 2 {
 				t.Errorf("active then: %v", ids(out.Book.Active(at(5))))
 			}
@@ -181,9 +176,7 @@ func TestTerms(t *testing.T) {
 	want := permission.Grant{
 		ID: "i.1", Person: "telegram-alice", For: "bob", Folder: "x", Rule: "ls *", From: at(0).UnixMilli(), Until: at(10).UnixMilli(), Boot: "b", Up: 1000,
 	}
-	if diff := cmp.Diff(want, given[0]); diff != "" {
-		t.Errorf("a grant (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "a grant", want, given[0])
 	for _, rules := range [][]string{{"ls *", "cat *"}, {"anything"}} {
 		if given, _ := terms.Rules(rules, 10, open); given != nil {
 			t.Errorf("%q gave %v although a rule covers nothing", rules, ids(given))

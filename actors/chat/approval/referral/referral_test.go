@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -31,9 +32,7 @@ func TestRetries(t *testing.T) {
 			sent = append(sent, s)
 		}
 	}
-	if diff := cmp.Diff([]int{0, 5, 15, 35, 75, 155, 275, 395, 515}, sent); diff != "" {
-		t.Errorf("sent at (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "sent at", []int{0, 5, 15, 35, 75, 155, 275, 395, 515}, sent)
 	r.After("buttons", at(600))
 	r.After("buttons", at(700))
 	before := r
@@ -59,9 +58,7 @@ func asks(t *testing.T) *journal.State {
 	turn.ID = "m"
 	turn.Requests = []journal.Request{{ID: "a", CallID: "c", N: 1, Digest: "d", Asker: "bob", Answer: journal.AnswerOpen, Explained: journal.Explained{FilesIn: "docs"}}}
 	s, err := journal.Replay(journal.Snapshot{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	s.AppendOpen(turn)
 	if n := len(s.OpenRequests()); n != 1 {
 		t.Fatalf("%d requests are open, want 1", n)
@@ -123,9 +120,7 @@ func TestAsking(t *testing.T) {
 	s.History[0].Requests[0].Answer, s.History[0].Requests[0].Via = journal.AnswerDenied, string(alice)+"/i"
 	got = asking.Pending(s, at(200), group, place, wanted)
 	want := []any{messages.EndRequest{ChatKey: alice, From: group, ApprovalID: "a", Answer: "denied", Via: "i"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sent after the end (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "sent after the end", want, got)
 }
 
 // The chat of a task is named to others, not to the person whose chat it is.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -16,9 +17,7 @@ func TestFetchedIsForgotten(t *testing.T) {
 	file := platform.File{Kind: "photo", FileID: "f"}
 	turn := uimessage.Message{ID: "u1", Role: uimessage.RoleUser, Parts: []uimessage.Part{file.Part()}, Metadata: uimessage.Metadata{Seq: 1}.Append(nil)}
 	state, err := journal.Replay(journal.Snapshot{History: []uimessage.Message{turn}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b := &decision.Base{Options: &decision.Options{Fetches: true}, State: state}
 	w := Files{Base: b}
 	b.Begin(decision.Input{Now: time.Unix(1, 0)})

@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -29,9 +30,7 @@ func TestOutputOfAnother(t *testing.T) {
 	}
 	answer := uimessage.Message{ID: "a2", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: "hi bob"}}, Metadata: uimessage.Metadata{Result: "done"}.Append(nil)}
 	s, err := journal.Replay(journal.Snapshot{History: []uimessage.Message{user("u1", "alice", 1), asking, user("u2", "bob", 2), answer}, Meta: journal.Meta{Seq: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	// The owner approves late: the call is carried out in a new message with a copy of the call.
 	d := journal.ApprovalDecided{MessageID: "a1", ApprovalID: "ap1", Answer: journal.AnswerApproved, Late: true}
 	copied := call
@@ -41,9 +40,7 @@ func TestOutputOfAnother(t *testing.T) {
 	done.State, done.Output = uimessage.ToolOutputAvailable, json.RawMessage(`"alice's file"`)
 	fin := journal.RunFinished{RunID: "r1", Result: journal.ResultDone, Message: uimessage.Message{ID: "a3", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{done}, Metadata: uimessage.Metadata{Result: "done", RunID: "r1"}.Append(nil)}}
 	for _, r := range s.Next(1, d, out, journal.RunStarted{RunID: "r1", MessageID: "a3", Attempt: 1}, fin) {
-		if err := s.Apply(r); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.Apply(r))
 	}
 	o := decision.Options{Adapter: func(string) (decision.Adapter, bool) { return decision.Adapter{Outbox: true}, true }}
 	b := decision.NewBase(&o, "telegram-chat--100")
@@ -79,9 +76,7 @@ func TestOutputBelongsToThoseWhoAreAnswered(t *testing.T) {
 			t.Parallel()
 			answer := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{call}, Metadata: uimessage.Metadata{Result: "done", Fates: tt.fates}.Append(nil)}
 			s, err := journal.Replay(journal.Snapshot{History: []uimessage.Message{user("u1", "alice", 1), user("u2", "bob", 2), answer}, Meta: journal.Meta{Seq: 2}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			b := decision.NewBase(&decision.Options{Adapter: func(string) (decision.Adapter, bool) { return decision.Adapter{Outbox: true}, true }}, "telegram-chat--100")
 			b.State, b.ChatType = s, messages.ChatGroup
 			g := Paging{Base: &b}
@@ -106,9 +101,7 @@ func TestFilesOfRowsInTheOutbox(t *testing.T) {
 		{N: 1, TS: 1, Fact: journal.EgressQueued{Row: row}},
 		{N: 2, TS: 2, Fact: journal.EgressSettled{Key: row.Key, Outcome: journal.EgressParked}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	b := &decision.Base{Options: &decision.Options{Files: files{}}, State: s, Via: decision.Adapter{Documents: true, MaxText: 100}}
 	b.Begin(decision.Input{})
 	g := Paging{Base: b}

@@ -6,20 +6,17 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // A press on a request of another chat is answered in time even if that chat never answers.
 func TestPressOnARequestElsewhereIsAnswered(t *testing.T) {
 	s, err := journal.Replay(journal.Snapshot{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	g := journal.ReferredRequest{Request: journal.Request{ID: "ap1", N: 1, Digest: "d"}, Origin: "telegram-chat--5", Person: "7"}
 	for _, r := range s.Next(1, journal.ReferredRequestShown{Request: g}) {
-		if err := s.Apply(r); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.Apply(r))
 	}
 	o := decision.Options{Refers: true, Adapter: func(string) (decision.Adapter, bool) { return decision.Adapter{Outbox: true, Ref: "x"}, true }}
 	b := decision.NewBase(&o, "telegram-chat-7")

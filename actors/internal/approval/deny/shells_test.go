@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // What the rules let through does not start the forbidden program in a real shell, in any combination.
@@ -30,9 +32,7 @@ func TestShellsAgree(t *testing.T) {
 	dir, stub := t.TempDir(), t.TempDir()
 	marker := filepath.Join(stub, "started")
 	write := func(path, text string, mode os.FileMode) {
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(path, []byte(text), mode))
 	}
 	write(filepath.Join(stub, "zap"), "#!/bin/sh\n: > "+marker+"\n", 0o700)
 	write(filepath.Join(dir, "f"), "b\na\n", 0o600)
@@ -65,9 +65,7 @@ func TestShellsAgree(t *testing.T) {
 			ran++
 			if _, err := os.Lstat(marker); err == nil {
 				t.Errorf("%s starts the program with %q", shell, text)
-				if err := os.Remove(marker); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, os.Remove(marker))
 			}
 		}
 	}

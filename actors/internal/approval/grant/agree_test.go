@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // nobody is the id of a user without rights.
@@ -60,9 +62,7 @@ func TestAP2JudgeAndShellsAgree(t *testing.T) {
 func open(t *testing.T, dir string) {
 	t.Helper()
 	for ; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.Chmod(dir, 0o755))
 	}
 }
 

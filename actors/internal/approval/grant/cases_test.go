@@ -7,15 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestAP1Cases checks the cases in the folder APPROVAL_CASES, or in testdata.
 func TestAP1Cases(t *testing.T) {
 	policy := shippedPolicy(t)
 	file, err := os.Open(filepath.Join(cmp.Or(os.Getenv("APPROVAL_CASES"), "testdata"), "shell-cases.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = file.Close() }()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
@@ -25,9 +25,7 @@ func TestAP1Cases(t *testing.T) {
 			ID, Command, Expect, Why string
 			Rule                     string `json:"allow_rule"`
 		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Unmarshal(lines.Bytes(), &c))
 		n++
 		if got := Decide(c.Command, c.Rule, policy); string(got) != c.Expect {
 			t.Errorf("%s: %q under %q: got %s, want %s (%s)", c.ID, c.Command, c.Rule, got, c.Expect, c.Why)

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // shippedLists are the lists of policy.json.
 func shippedLists(tb testing.TB) lists {
 	tb.Helper()
 	var l lists
-	if err := json.Unmarshal(shipped, &l); err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, json.Unmarshal(shipped, &l))
 	return l
 }
 

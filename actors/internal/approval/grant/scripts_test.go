@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // TestJudgeAndProgramsAgree checks that what an open rule lets run without asking does not run a script of the
@@ -31,12 +33,8 @@ func TestJudgeAndProgramsAgree(t *testing.T) {
 		"run.sh": script, "scripts/job": script, "a.txt": "a\n", "orders.sql": ".shell sh run.sh\n", "run.mk": "x:\n\tsh run.sh\n", "Makefile": "x:\n\tsh run.sh\n", "run.m4": "syscmd(`sh run.sh')\n",
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // a script
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		stdtest.Must(t, os.WriteFile(path, []byte(text), 0o700)) //nolint:gosec // a script
 	}
 	rounds := 400
 	if os.Getenv("SOAK") != "" {

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // stubOut is the environment variable with the file to which a stub program writes its words.
@@ -59,21 +61,13 @@ func newShells(tb testing.TB, programs ...string) *shells {
 	tb.Helper()
 	s := &shells{programs: programs, bin: tb.TempDir()}
 	self, err := os.Executable()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	binary, err := os.ReadFile(self)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	stub := filepath.Join(s.bin, ".stub")
-	if err := os.WriteFile(stub, binary, 0o755); err != nil { // where other users can run it too
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, os.WriteFile(stub, binary, 0o755)) // where other users can run it too
 	for _, name := range s.programs {
-		if err := os.Symlink(stub, filepath.Join(s.bin, name)); err != nil {
-			tb.Fatal(err)
-		}
+		stdtest.Must(tb, os.Symlink(stub, filepath.Join(s.bin, name)))
 	}
 	for _, name := range []string{"dash", "bash", "sh"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -152,9 +146,7 @@ func (s *shells) folder(tb testing.TB) string {
 	if err == nil && s.user != 0 {
 		err = os.Chown(dir, int(s.user), int(s.user))
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	return dir
 }
 

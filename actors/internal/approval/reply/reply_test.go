@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // meaning returns the notation of the tests for a reply: "+" approve all, "-" deny all, "?" unclear, "+a;b" approve
@@ -493,9 +494,7 @@ func TestParseWith(t *testing.T) {
 		t.Errorf("a grant without a policy: got %s", got.Kind)
 	}
 	want := Reply{Kind: ApproveSome, Targets: []string{"ls src"}}
-	if diff := cmp.Diff(want, ParseWith("approve ls src", pending, nil), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, ParseWith("approve ls src", pending, nil), cmpopts.EquateEmpty())
 }
 
 // A line that begins like a decision is recognized, so that people can be shown how to write it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // everything is a sight that accepts all content except for the refused thinking.
@@ -33,9 +34,7 @@ func newProtocol(o Options) *Protocol {
 
 func requestOf(t *testing.T, messages string) (req model.Request) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(messages), &req.Messages); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(messages), &req.Messages))
 	return req
 }
 
@@ -43,18 +42,14 @@ func requestOf(t *testing.T, messages string) (req model.Request) {
 func written(t *testing.T, p *Protocol, req model.Request) string {
 	t.Helper()
 	body, err := p.Write(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	raw := bytes.Join(body.Pieces, nil)
 	var params anthropicapi.MessageNewParams
 	if err := json.Unmarshal(raw, &params); err != nil {
 		t.Fatalf("the SDK cannot read %s: %v", raw, err)
 	}
 	again, err := json.Marshal(params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	var have, want map[string]any
 	if json.Unmarshal(raw, &want) != nil || json.Unmarshal(again, &have) != nil {
 		t.Fatalf("no JSON: %s", raw)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const benchChunk = `{"id":"chatcmpl-9abcdefghijkl","object":"chat.completion.chunk","created":1700000000,"model":"gpt-test-2026","service_tier":"default","system_fingerprint":"fp_abc","choices":[{"index":0,"delta":{"content":" hello"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x8s"}`
@@ -43,9 +44,7 @@ func BenchmarkBody(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			body, err := w.Write(b.Context(), req)
-			if err != nil {
-				b.Fatal(err)
-			}
+			stdtest.Must(b, err)
 			b.SetBytes(int64(len(closed(body))))
 		}
 	})

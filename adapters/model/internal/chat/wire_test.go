@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // hostChat writes bodies like chats.
@@ -33,13 +34,9 @@ func closed(b protocol.Body) []byte { return bytes.Join(b.Pieces, nil) }
 func written(t *testing.T, w *Protocol, messages string) string {
 	t.Helper()
 	var req model.Request
-	if err := json.Unmarshal([]byte(messages), &req.Messages); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(messages), &req.Messages))
 	body, err := w.Write(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, array, _ := strings.Cut(string(closed(body)), `"messages":`)
 	return strings.TrimSuffix(array, "}")
 }
@@ -111,9 +108,7 @@ func TestDownloads(t *testing.T) {
 	}
 	w.opts.Prompter.Download = func(context.Context, string) ([]byte, string, error) { return nil, "", errors.New("gone") }
 	var req model.Request
-	if err := json.Unmarshal([]byte(in), &req.Messages); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(in), &req.Messages))
 	if _, err := w.Write(t.Context(), req); err == nil {
 		t.Error("a failed download went unnoticed")
 	}
@@ -140,9 +135,7 @@ func TestHead(t *testing.T) {
 		},
 	}
 	body, err := hostChat(s).Write(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	want := `{"model":"m","max_completion_tokens":9,"temperature":0,"top_p":0.25,"stop":["x","y"],"seed":1099511627776,"reasoning_effort":"low",` +
 		`"alpha":{"k":true},"zeta":[1,2],"parallel_tool_calls":false,"stream":true,"stream_options":{"include_usage":true},` +
 		`"tools":[{"type":"function","function":{"name":"b","parameters":{"type":"object","title":"a \" b"}}},{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object","properties":{}}}}],` +
@@ -166,14 +159,10 @@ func TestStablePrefix(t *testing.T) {
 			continue
 		}
 		anew, err := fresh.Write(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		req.Memo = memo
 		grown, err := kept.Write(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if text(grown) != text(anew) {
 			t.Fatalf("with %d messages the memo changes the request:\n%s\n%s", n, text(anew), text(grown))
 		}
@@ -211,21 +200,15 @@ func TestMemoForgets(t *testing.T) {
 			req := base
 			req.Memo = new(model.Memo)
 			sent, err := w.Write(t.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			copied := text(sent)
 			req.Messages = append([]modelmessage.Message(nil), base.Messages...)
 			edit(&req)
 			got, err := w.Write(t.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			req.Memo = nil
 			want, err := fresh.Write(t.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if text(got) != text(want) {
 				t.Errorf("the memo gave\n%s\nwant\n%s", text(got), text(want))
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // FuzzString compares our JSON strings with the standard decoder.
@@ -22,9 +23,7 @@ func FuzzString(f *testing.F) {
 			return
 		}
 		var want bytes.Buffer
-		if err := json.Compact(&want, raw); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, json.Compact(&want, raw))
 		if got := modelmessage.AppendJSON(nil, raw); string(got) != want.String() {
 			t.Fatalf("%s compacted to %s", raw, got)
 		}

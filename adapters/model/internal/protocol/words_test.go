@@ -3,7 +3,7 @@ package protocol
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestUnified(t *testing.T) {
@@ -16,7 +16,5 @@ func TestUnified(t *testing.T) {
 	for reason := range want {
 		got[reason] = Unified(reason)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "", want, got)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // plain writes the texts of a request.
@@ -49,16 +50,12 @@ func TestRequestsAfterARestSayWhatTheyShare(t *testing.T) {
 			first, next := first, tt.next
 			first.Memo, next.Memo = memo, memo
 			before, err := w.Write(t.Context(), first)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			for range tt.rests {
 				memo.Rest()
 			}
 			after, err := w.Write(t.Context(), next)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			if after.Shared != tt.want {
 				t.Errorf("%d bytes are said to be shared, want %d", after.Shared, tt.want)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // refusing is a sight that accepts all content except for the reasoning with these ids.
@@ -43,9 +44,7 @@ func newProtocol(o Options) *Protocol {
 
 func requestOf(t *testing.T, messages string) (req model.Request) {
 	t.Helper()
-	if err := json.Unmarshal([]byte("["+messages+"]"), &req.Messages); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte("["+messages+"]"), &req.Messages))
 	return req
 }
 
@@ -53,9 +52,7 @@ func requestOf(t *testing.T, messages string) (req model.Request) {
 func written(t *testing.T, p *Protocol, req model.Request) string {
 	t.Helper()
 	body, err := p.Write(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if err := responsestest.StrictBody([]byte(joined(body))); err != nil {
 		t.Errorf("refused: %v\n%s", err, joined(body))
 	}
@@ -218,9 +215,7 @@ func TestStablePrefix(t *testing.T) {
 		anew := written(t, newProtocol(Options{}), req)
 		req.Memo = memo
 		body, err := kept.Write(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if joined(body) != anew {
 			t.Fatalf("with %d messages the memo changes the request:\n%s\n%s", n, anew, joined(body))
 		}
@@ -248,9 +243,7 @@ func TestMemoForgets(t *testing.T) {
 			p, req := newProtocol(Options{}), grown(t)
 			req.Memo = new(model.Memo)
 			sent, err := p.Write(t.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			copied := joined(sent)
 			req.Messages = slices.Clone(req.Messages)
 			edit(&req)

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -141,9 +142,7 @@ func TestAnyHistoryIsAccepted(t *testing.T) {
 			_, _ = p.Write(t.Context(), earlier) // fills the memo
 		}
 		body, err := p.Write(t.Context(), req)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		stdtest.Must(rt, err)
 		if err := responsestest.StrictBody([]byte(joined(body))); err != nil {
 			rt.Fatalf("%v\n%s", err, joined(body))
 		}
@@ -196,9 +195,7 @@ func reasoningIn(t *rapid.T, body string) (out []string) {
 			Summary  []struct{ Text string }
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &read); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal([]byte(body), &read))
 	for _, item := range read.Input {
 		if item.Type == "reasoning" {
 			text := ""

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // responds answers every request with a body.
@@ -37,9 +38,7 @@ func TestAsk(t *testing.T) {
 			return responds("data: [DONE]\n\n").Do(req)
 		}}
 		answer, err := p.Ask(t.Context(), x, model.Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if _, err := answer.Next(); !errors.Is(err, io.EOF) {
 			t.Errorf("ended with %v", err)
 		}

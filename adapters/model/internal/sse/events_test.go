@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func events(r io.Reader) (out []string, err error) {
@@ -49,9 +49,7 @@ func TestEvents(t *testing.T) {
 				if !errors.Is(err, io.EOF) {
 					t.Errorf("ended with %v", err)
 				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("events (-want +got):\n%s", diff)
-				}
+				stdtest.Diff(t, "events", tt.want, got)
 			}
 		})
 	}

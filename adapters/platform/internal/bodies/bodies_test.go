@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // handler responds with the status of reading, and with what was read.
@@ -45,13 +46,9 @@ func TestRead(t *testing.T) {
 	} {
 		for range 2 { // the second over the same connection, if it is still open
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, c.body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			resp, err := s.Client().Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			_, _ = io.Copy(io.Discard, resp.Body)
 			_ = resp.Body.Close()
 			if resp.StatusCode != c.want {
@@ -97,13 +94,9 @@ func TestSlowBodiesEnd(t *testing.T) {
 		}{{in, http.StatusRequestTimeout, Patience}, {strings.NewReader("whole"), http.StatusOK, time.Minute}} {
 			began := time.Now()
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://bot.example/", c.body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			resp, err := pipe.Client().Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			_ = resp.Body.Close()
 			if resp.StatusCode != c.want || time.Since(began) != c.took {
 				t.Errorf("answered %d after %v, want %d after %v", resp.StatusCode, time.Since(began), c.want, c.took)
@@ -126,9 +119,7 @@ func TestRoom(t *testing.T) {
 		t.Helper()
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 		conn, err := d.DialContext(t.Context(), "tcp", s.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		conns[from] = append(conns[from], conn)
 		head := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
@@ -193,9 +184,7 @@ func TestGoneSenders(t *testing.T) {
 	}))
 	defer s.Close()
 	conn, err := (&net.Dialer{}).DialContext(context.WithoutCancel(t.Context()), "tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx")
 	_ = conn.Close()
 	<-gone

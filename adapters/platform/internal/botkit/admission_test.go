@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // book is a store in memory.
@@ -116,9 +115,7 @@ func TestAdmit(t *testing.T) {
 			b := &book{roles: map[string]string{}, groups: map[string]bool{}, asked: map[string]bool{}, err: c.err}
 			d := NewAdmission("telegram", platform.AccessRules{Access: platform.AccessPaired}, b, time.Now, slog.New(slog.DiscardHandler))
 			got := d.Admit(t.Context(), c.request)
-			if diff := cmp.Diff(c.want, got.Gate); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "", c.want, got.Gate)
 			if strings.Contains(got.Text+got.Command.Args, "GOODCODE") && c.request.Facts.Private() && c.request.Facts.FromPerson() {
 				t.Errorf("the code goes on: %+v", got)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // gatehouse is an admission with a store on disk, a clock, and everything that it sent.
@@ -38,9 +39,7 @@ func newGatehouse(t *testing.T) *gatehouse {
 		t.Fatal(err)
 	}
 	code, err := g.store.OwnerCode(t.Context(), "telegram")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if _, err := g.store.Redeem(t.Context(), "telegram", code, platform.Person{ID: "1", Name: "Ann"}); err != nil {
 		t.Fatal(err)
 	}

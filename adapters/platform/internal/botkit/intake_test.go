@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/spool"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // event is what the service of these tests delivers.
@@ -106,9 +106,7 @@ func (x *inlet) taken() (out []string) {
 
 func (x *inlet) wants(when string, aside int, taken ...string) {
 	x.t.Helper()
-	if diff := cmp.Diff(taken, x.taken()); diff != "" {
-		x.t.Errorf("%s: taken (-want +got):\n%s", when, diff)
-	}
+	stdtest.Diff(x.t, fmt.Sprintf("%s: taken", when), taken, x.taken())
 	if n := testutil.ToFloat64(x.gauge); n != float64(aside) {
 		x.t.Errorf("%s: %v messages are set aside, want %d", when, n, aside)
 	}
@@ -123,9 +121,7 @@ func TestIntakeSetsChatsAside(t *testing.T) {
 				x := newInlet(t, dir, redelivers)
 				x.refuse("1")
 				began := time.Now()
-				if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b", "1/c")); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, x.intake.Deliver(t.Context(), batch("1/a", "2/b", "1/c")))
 				if took := time.Since(began); took < 2*time.Second || took > 10*time.Second {
 					t.Errorf("a chat that refuses was set aside after %v", took)
 				}
@@ -203,9 +199,7 @@ func TestIntakeWithoutAFolder(t *testing.T) {
 		x.wants("in the end", 0, "2/b", "1/a")
 		// People see that the bot receives nothing meanwhile.
 		want := []platformtest.State{{Note: noRoom}, {Note: noRoom}, {Up: true}}
-		if diff := cmp.Diff(want, x.host.States()); diff != "" {
-			t.Errorf("reported (-want +got):\n%s", diff)
-		}
+		stdtest.Diff(t, "reported", want, x.host.States())
 	})
 }
 
@@ -215,18 +209,12 @@ func TestIntakeKeepsDamagedLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newInlet(t, dir, true)
 		x.refuse("1")
-		if err := x.intake.Deliver(t.Context(), batch("1/a")); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, x.intake.Deliver(t.Context(), batch("1/a")))
 		x.stop()
 		f, err := os.OpenFile(filepath.Join(dir, spool.File), os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		_, err = f.WriteString("00000000 {\n")
-		if err := errors.Join(err, f.Close()); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, errors.Join(err, f.Close()))
 		x.refuse()
 		x.start(dir, true)
 		retry.Wait(t.Context(), 2*time.Second)
@@ -245,9 +233,7 @@ func TestIntakeSurvivesAPanic(t *testing.T) {
 		x := newInlet(t, dir, true)
 		defer x.stop()
 		x.refuse("1")
-		if err := x.intake.Deliver(t.Context(), batch("1/a")); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, x.intake.Deliver(t.Context(), batch("1/a")))
 		first := true
 		x.host.Refuse(func(platform.Inbound) error {
 			if first {

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // added delivers the event that somebody has added the bot to a group, or removed it.
@@ -59,9 +60,7 @@ func TestAddedAsksOnce(t *testing.T) {
 	g.sendDue()
 	for id, group := range map[string]bool{"4": false, "-8": true} {
 		code, _, err := g.store.Request(t.Context(), "telegram", platform.AccessRequest{Who: platform.Person{ID: id}, Group: group})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if _, ok, err := g.store.Decide(t.Context(), "telegram", code, platform.Block, true); !ok || err != nil {
 			t.Fatalf("%s is not blocked: %v", id, err)
 		}
@@ -177,9 +176,7 @@ func TestOutcomesOfWordsAreShown(t *testing.T) {
 	g.said = slices.DeleteFunc(g.said, func(in platform.Inbound) bool { return len(in.Gate.Asks) == 0 })
 	g.sent("m2")
 	g.fails = []error{&platform.Error{Reason: platform.SendNotFound, Err: errors.New("message to edit not found")}}
-	if err := g.store.AllowGroup(t.Context(), "telegram", "-5", "Team", "1"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, g.store.AllowGroup(t.Context(), "telegram", "-5", "Team", "1"))
 	g.sendDue()
 	g.sendDue()
 	if want := []string{"m1 ✅ Let in", "m2 ✅ Let in"}; !slices.Equal(g.shown, want) {

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 const canary = "12:CANARY/secret value"
@@ -47,9 +49,7 @@ func TestSent(t *testing.T) {
 		t.Helper()
 		ctx, progress := Traced(t.Context())
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader("body"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		resp, err := client.Do(req)
 		if err == nil {
 			_ = resp.Body.Close()
@@ -69,9 +69,7 @@ func TestSent(t *testing.T) {
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer l.Close() //nolint:errcheck // it listens for nobody
 	return l.Addr().String()
 }
@@ -85,13 +83,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	given := server.Client()
 	for _, client := range []*http.Client{NewClient(given, nil), NewClient(nil, NewTransport())} {
 		req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, server.URL, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		_ = resp.Body.Close()
 		client.CloseIdleConnections()
 		if resp.StatusCode != http.StatusTemporaryRedirect {

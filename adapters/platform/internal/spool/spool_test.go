@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // said returns messages in the platform's encoding.
@@ -36,12 +38,8 @@ func loaded(s *Spool) (got [][]byte, damaged int, err error) {
 
 func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
 	s := New(filepath.Join(t.TempDir(), "new"))
-	if err := s.Add(said(1), 0, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Add(said(2, 3), 1, nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.Add(said(1), 0, nil))
+	stdtest.Must(t, s.Add(said(2, 3), 1, nil))
 	load := func() [][]byte {
 		t.Helper()
 		got, damaged, err := loaded(New(s.dir))
@@ -50,18 +48,10 @@ func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
 		}
 		return got
 	}
-	if diff := cmp.Diff(said(1, 2, 3), load()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if err := s.Replace(said(3)); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(said(3), load()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if err := s.Replace(nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Diff(t, "", said(1, 2, 3), load())
+	stdtest.Must(t, s.Replace(said(3)))
+	stdtest.Diff(t, "", said(3), load())
+	stdtest.Must(t, s.Replace(nil))
 	if _, err := os.Stat(s.path()); err == nil || len(load()) != 0 {
 		t.Error("an empty list leaves a file")
 	}
@@ -76,24 +66,14 @@ func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
 func TestSpoolCutAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	s := New(dir)
-	if err := s.Add(said(1, 2), 0, nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, s.Add(said(1, 2), 0, nil))
 	before, err := os.Stat(s.path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Add(said(3), 2, held(said(1, 2))); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
+	stdtest.Must(t, s.Add(said(3), 2, held(said(1, 2))))
 	whole, err := os.ReadFile(s.path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for cut := before.Size(); cut <= int64(len(whole)); cut++ {
-		if err := os.WriteFile(s.path(), whole[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(s.path(), whole[:cut], 0o600))
 		want, torn := 2, 1
 		switch cut {
 		case before.Size():
@@ -106,9 +86,7 @@ func TestSpoolCutAnywhere(t *testing.T) {
 		if err != nil || len(got) != want || damaged != torn {
 			t.Fatalf("cut at %d: %d messages, %d damaged, %v", cut, len(got), damaged, err)
 		}
-		if err := next.Add(said(4), len(got), held(got)); err != nil { // starts clean
-			t.Fatal(err)
-		}
+		stdtest.Must(t, next.Add(said(4), len(got), held(got))) // starts clean
 		if got, damaged, err := loaded(New(dir)); err != nil || len(got) != want+1 || damaged != 0 {
 			t.Fatalf("cut at %d, then one more: %d messages, %d damaged, %v", cut, len(got), damaged, err)
 		}
@@ -120,9 +98,7 @@ func TestSpoolSaysNo(t *testing.T) {
 		t.Errorf("something is kept without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.WriteFile(file, nil, 0o600))
 	s := New(file)
 	if err := s.Add(said(1), 0, nil); err == nil || !s.dirty {
 		t.Errorf("a file is not a folder: %v", err)
@@ -139,9 +115,7 @@ func TestSpoolSaysNo(t *testing.T) {
 // not discarded.
 func TestSpoolKeepsWhatNobodyCanRead(t *testing.T) {
 	dir := t.TempDir()
-	if err := New(dir).Add([][]byte{[]byte(`{"id":1}`), []byte(`"old form"`), []byte(`{"id":2}`)}, 0, nil); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, New(dir).Add([][]byte{[]byte(`{"id":1}`), []byte(`"old form"`), []byte(`{"id":2}`)}, 0, nil))
 	var ids []int
 	damaged, err := New(dir).Load(func(m []byte) error {
 		var got struct {
@@ -166,28 +140,20 @@ func TestSpoolKeepsWhatNobodyCanRead(t *testing.T) {
 // checksum.
 func FuzzSpoolLoad(f *testing.F) {
 	whole, err := lines(said(1, 2))
-	if err != nil {
-		f.Fatal(err)
-	}
+	stdtest.Must(f, err)
 	f.Add(whole)
 	f.Add(whole[:len(whole)-3])
 	f.Add([]byte("00000000 \n\n\x00\x00"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, File), raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, File), raw, 0o600))
 		s := New(dir)
 		got, damaged, err := loaded(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if again, err := lines(got); err != nil || damaged == 0 && len(again) != len(raw) {
 			t.Errorf("%q was read as %q, %v", raw, got, err)
 		}
-		if err := s.Add(said(9), len(got), held(got)); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, s.Add(said(9), len(got), held(got)))
 		if next, damaged, err := loaded(New(dir)); err != nil || damaged != 0 || len(next) != len(got)+1 {
 			t.Errorf("after %q: %d messages, %d damaged, %v", raw, len(next), damaged, err)
 		}

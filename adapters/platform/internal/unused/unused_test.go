@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A shutdown waits for requests, but not for unused connections.
@@ -25,9 +26,7 @@ func TestShutdown(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- srv.Serve(pipe) }()
 		conn, err := pipe.Dial(t.Context(), "tcp", "any")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		got := make(chan string, 1)
 		go func() {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://any/", http.NoBody)

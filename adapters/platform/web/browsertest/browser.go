@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Browser is a headless Chromium. It ends with the test that started it.
@@ -39,9 +40,7 @@ func Start(tb testing.TB) *Browser {
 	fromRead, fromWrite := pipe(tb)
 	cmd.ExtraFiles = []*os.File{toRead, fromWrite}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, cmd.Start())
 	_, _ = toRead.Close(), fromWrite.Close()
 	tb.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -66,9 +65,7 @@ func find(tb testing.TB) string {
 func pipe(tb testing.TB) (r, w *os.File) {
 	tb.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stdtest.Must(tb, err)
 	tb.Cleanup(func() { _, _ = r.Close(), w.Close() })
 	return r, w
 }

@@ -8,17 +8,15 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // put writes a file below a folder.
 func put(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	stdtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -77,20 +75,14 @@ func TestHits(t *testing.T) {
 // A killed host with the same process id left its group behind. The program gets another group.
 func TestGroupOfALostHost(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, fmt.Sprintf("sma-%d-1", os.Getpid())), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Mkdir(filepath.Join(dir, fmt.Sprintf("sma-%d-1", os.Getpid())), 0o700))
 	c := Cgroups{cpu: dir, next: &atomic.Int64{}}
 	g, err := c.new(1<<20, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	if want := filepath.Join(dir, fmt.Sprintf("sma-%d-2", os.Getpid())); len(g.dirs) != 1 || g.dirs[0] != want {
 		t.Errorf("groups: %q, want %q", g.dirs, want)
 	}
-	if err := os.Remove(filepath.Join(g.dirs[0], "cpu.shares")); err != nil { // the kernel's own files go with the group
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Remove(filepath.Join(g.dirs[0], "cpu.shares"))) // the kernel's own files go with the group
 	g.remove()
 	if _, err := (Cgroups{cpu: filepath.Join(dir, "gone"), next: &atomic.Int64{}}).new(1, 1); err == nil {
 		t.Error("a group was made in a folder that is not there")
@@ -108,13 +100,9 @@ func TestPlacesAreKept(t *testing.T) {
 	}
 	var k keeper
 	first, err := k.hold(files(there, missing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	second, err := k.hold(files(there, missing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	exists := func() bool { _, err := os.Lstat(missing); return err == nil }
 	first()
 	first()
@@ -126,9 +114,7 @@ func TestPlacesAreKept(t *testing.T) {
 		t.Error("the place was left behind")
 	}
 	third, err := k.hold(files(missing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	put(t, missing, "a person's")
 	third()
 	if data, err := os.ReadFile(missing); err != nil || string(data) != "a person's" {
@@ -161,14 +147,10 @@ func TestNamesAreWatched(t *testing.T) {
 			run := put(t, filepath.Join(work, "a/run.sh"), "good")
 			put(t, filepath.Join(work, "evil"), "evil")
 			w, err := newWatch(&Plan{Binds: []Bind{{Source: work, Granted: true}}, watched: []string{run}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			calls := 0
 			w.run(func() { calls++ })
-			if err := tt.change(work); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, tt.change(work))
 			if lost := w.end(); lost != tt.lost || (calls == 1) != tt.lost {
 				t.Errorf("lost = %v, %d calls; want %v", lost, calls, tt.lost)
 			}

@@ -5,9 +5,8 @@ package box
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // A program in somebody's home can be the probe: what leads to it is seen, and nothing else there.
@@ -25,9 +24,7 @@ func TestHomes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got probe.Tries
 			homes(&got, tt.executable)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("tries (-want +got):\n%s", diff)
-			}
+			stdtest.Diff(t, "tries", tt.want, got)
 		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestNamesBehindProcesses(t *testing.T) {
@@ -127,9 +129,7 @@ func TestMeetNobody(t *testing.T) {
 	}
 	for _, tt := range tests {
 		host, inside, err := Pair()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		tt.say(inside)
 		if g, err := Meet(t.Context(), host, Watch{}); g != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
@@ -137,9 +137,7 @@ func TestMeetNobody(t *testing.T) {
 		_ = inside.Close() // it may be closed
 	}
 	host, inside, err := Pair()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	defer func() { _ = inside.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -152,17 +150,11 @@ func TestMeetNobody(t *testing.T) {
 func TestPlacesOfPins(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"good": "good", "long": "good and more", "other": "evil"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := errors.Join(os.Symlink("good", filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "folder"), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, errors.Join(os.Symlink("good", filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "folder"), 0o700)))
 	root, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	changed := false
 	g := &Guard{root: root, names: map[string]bool{}, watch: Watch{Changed: func() bool { return changed }}}
 	defer func() {
@@ -184,9 +176,7 @@ func TestPlacesOfPins(t *testing.T) {
 		t.Error("a change on record was not seen")
 	}
 	changed = false
-	if err := os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "good")); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "good")))
 	if g.intact() {
 		t.Error("a name that leads to another file was not seen")
 	}

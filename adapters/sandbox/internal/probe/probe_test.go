@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestPassed(t *testing.T) {
 	way, open := t.TempDir(), t.TempDir()
 	for _, file := range []string{filepath.Join(way, "probe"), filepath.Join(open, "probe"), filepath.Join(open, "secret")} {
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, nil, 0o600))
 	}
 	got := run(Tries{Passed: []string{way, open, filepath.Join(way, "missing")}}).Broken
 	if want := open + " can be read"; !slices.Contains(got, want) {

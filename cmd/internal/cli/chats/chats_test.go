@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -21,9 +22,7 @@ func reader(language string) *console.Console {
 func turn(t *testing.T, line string) uimessage.Message {
 	t.Helper()
 	m, err := uimessage.Decode([]byte(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	return m
 }
 
@@ -66,9 +65,7 @@ func TestShowNamesOpenMessages(t *testing.T) {
 // Lists for programs are valid JSON, even when they are empty.
 func TestEmptyListsAreLists(t *testing.T) {
 	b, err := json.Marshal(explainChat(query.ChatDocument{}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for _, key := range []string{"ledger", "open", "findings"} {
 		if strings.Contains(string(b), `"`+key+`":null`) {
 			t.Errorf("%s is null in %s", key, b)

@@ -3,7 +3,6 @@ package chinese
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,20 +11,16 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/config/packed/packedtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 var update = flag.Bool("update", false, "pack the words")
 
 func TestWordsArePacked(t *testing.T) {
-	text, err := os.ReadFile("words.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, "words.json")
 	packedtest.Check(t, "words.json.gz", text, *update)
 	var all map[string]string
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(text, &all))
 	w, verb := Read(), regexp.MustCompile(`%[a-z]`)
 	for english, chinese := range all {
 		if got := w.Of(verb.ReplaceAllString(english, "X1")); strings.Contains(got, "%!") {
@@ -68,10 +63,7 @@ func TestFindingsAreInChinese(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file) //nolint:gosec // of the project
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := stdtest.Read(t, file)
 		for line := range strings.Lines(string(text)) {
 			severity, finding, _ := strings.Cut(strings.TrimSpace(line), " ")
 			if got := w.Of(finding); (severity == "error" || severity == "warning") && !inChinese(got) {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // textsOf are the English texts in the sources below some folders that people read on a terminal: what failed and what
@@ -36,9 +38,7 @@ func textsOf(t *testing.T, folders ...string) (texts []string) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 	}
 	return texts
 }

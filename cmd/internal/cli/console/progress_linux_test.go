@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // openTerminal opens a pseudo terminal, and returns what it shows.
@@ -19,9 +20,7 @@ func openTerminal(t *testing.T) (tty *os.File, shown func() string) {
 		var all []byte
 		for b := make([]byte, 256); !bytes.HasSuffix(all, []byte("$")); {
 			n, err := master.Read(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			all = append(all, b[:n]...)
 		}
 		return string(bytes.TrimSuffix(all, []byte("$")))

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // world is a machine with a fake systemd.
@@ -32,9 +32,7 @@ func newWorld(t *testing.T, uid int) *world {
 	w := &world{dir: filepath.Join(home, "my bot"), fails: map[string]error{}, answers: map[string]string{
 		"systemctl --version": "systemd 252 (252.38-1~deb12u1)\n+PAM\n",
 	}}
-	if err := os.Mkdir(w.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, os.Mkdir(w.dir, 0o700))
 	env := func(name string) (string, bool) { return home, name == "HOME" }
 	w.commands = &commands{
 		Console: &console.Console{Stdout: &w.stdout, Stderr: &w.stderr, Env: env},
@@ -80,56 +78,39 @@ func code(err error) int {
 func TestUserService(t *testing.T) {
 	w := newWorld(t, 1000)
 	w.answers["loginctl"] = "no\n"
-	if err := w.do(t, w.installCmd()); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.do(t, w.installCmd()))
 	want := []string{
 		"systemctl --version", "systemctl --user daemon-reload", "systemctl --user enable sma-my-bot.service",
 		"loginctl show-user 1000 --property=Linger --value",
 		"systemctl --user show --property=ActiveState,UnitFileState,MainPID,StatusText sma-my-bot.service",
 	}
-	if diff := cmp.Diff(want, w.orders); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "orders", want, w.orders)
 	if !strings.Contains(w.stderr.String(), "loginctl enable-linger") || !strings.Contains(w.stderr.String(), "sma service start") {
 		t.Errorf("the hints are missing:\n%s", &w.stderr)
 	}
 	file := filepath.Join(filepath.Dir(w.dir), ".config", "systemd", "user", "sma-my-bot.service")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := stdtest.Read(t, file)
 	if strings.Contains(string(text), "SMA_TRUST") {
 		t.Error("a user's service has the digest, although it can read what was agreed to")
 	}
 
 	w.answers["systemctl --user show"] = "ActiveState=active\nUnitFileState=enabled\nMainPID=42\nStatusText=ready, 0 chats in memory\n"
-	if err := w.do(t, w.command("status", "", w.status), "--json"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.do(t, w.command("status", "", w.status), "--json"))
 	var got Status
-	if err := json.Unmarshal(w.stdout.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, json.Unmarshal(w.stdout.Bytes(), &got))
 	wantStatus := Status{
 		Unit: "sma-my-bot.service", File: file, Dir: w.dir, Installed: true, Enabled: true,
 		State: "active", PID: 42, Says: "ready, 0 chats in memory",
 	}
-	if diff := cmp.Diff(wantStatus, got); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "status", wantStatus, got)
 
 	w.fails["systemctl --user start"] = errors.New("it failed")
 	if err := w.do(t, w.command("start", "", w.start)); code(err) != console.CodeFailed {
 		t.Errorf("start: %v, want a failure", err)
 	}
-	if err := w.do(t, w.command("uninstall", "", w.uninstall)); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.do(t, w.command("uninstall", "", w.uninstall)))
 	want = []string{"systemctl --user disable --now sma-my-bot.service", "systemctl --user daemon-reload"}
-	if diff := cmp.Diff(want, w.orders); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "orders", want, w.orders)
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the unit is left: %v", err)
 	}
@@ -146,13 +127,8 @@ func TestSystemService(t *testing.T) {
 	if err := os.Chown(w.dir, 1234, -1); err != nil {
 		t.Skip("only root can give folders away")
 	}
-	if err := w.do(t, w.installCmd(), "--no-commands"); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(w.etc, "systemd", "system", "sma-my-bot.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.do(t, w.installCmd(), "--no-commands"))
+	text := stdtest.Read(t, filepath.Join(w.etc, "systemd", "system", "sma-my-bot.service"))
 	for _, want := range []string{"\nUser=1234\n", "\nEnvironment=SMA_TRUST=digest\n", "\nRestrictNamespaces=yes\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the unit lacks %q:\n%s", want, text)
@@ -185,12 +161,8 @@ func TestRefusals(t *testing.T) {
 		{name: "a unit of another folder", uid: 1000, change: func(t *testing.T, w *world) {
 			t.Helper()
 			dir := filepath.Join(filepath.Dir(w.dir), ".config", "systemd", "user")
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "sma-my-bot.service"), []byte("# sma service of /elsewhere\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.MkdirAll(dir, 0o700))
+			stdtest.Must(t, os.WriteFile(filepath.Join(dir, "sma-my-bot.service"), []byte("# sma service of /elsewhere\n"), 0o600))
 		}, code: console.CodeConfig, says: "is not the service of"},
 	}
 	for _, tt := range tests {
@@ -223,13 +195,9 @@ func TestRootsFolder(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	w := newWorld(t, 1000)
-	if err := w.do(t, w.installCmd(), "--print"); err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, w.do(t, w.installCmd(), "--print"))
 	if !strings.HasPrefix(w.stdout.String(), mark(w.dir)+"\n") {
 		t.Errorf("printed:\n%s", &w.stdout)
 	}
-	if diff := cmp.Diff([]string{"systemctl --version"}, w.orders); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "orders", []string{"systemctl --version"}, w.orders)
 }

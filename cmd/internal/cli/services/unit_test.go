@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/machinetest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestUnitText(t *testing.T) {
@@ -89,14 +90,9 @@ func TestDebianUnit(t *testing.T) {
 	file := filepath.Join("..", "..", "dist", "debian", "sma@.service")
 	want := debian().text()
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil { //nolint:gosec // units can be read by everybody
-			t.Fatal(err)
-		}
+		stdtest.Must(t, os.WriteFile(file, []byte(want), 0o644)) //nolint:gosec // units can be read by everybody
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := stdtest.Read(t, file)
 	if diff := gocmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s (-template +file; go test ./cmd/internal/cli/services -update writes it):\n%s", file, diff)
 	}
@@ -143,13 +139,9 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	words := strings.Fields(do(t, "--version"))
 	number, _, _ := strings.Cut(words[1], ".")
 	version, err := strconv.Atoi(number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	tests := []struct {
 		name     string
 		unit     unit
@@ -170,9 +162,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 				u.title, u.dir, u.user = "sma-bot", "/srv/my bot", "1000"
 			}
 			file := filepath.Join(t.TempDir(), cmp.Or(tt.file, "sma-bot.service"))
-			if err := os.WriteFile(file, []byte(u.text()), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, os.WriteFile(file, []byte(u.text()), 0o600))
 			scope := "--user"
 			if u.system {
 				scope = "--system"

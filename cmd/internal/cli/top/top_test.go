@@ -4,10 +4,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestCounted(t *testing.T) {
@@ -21,12 +20,8 @@ func TestCounted(t *testing.T) {
 		audit.Line{Event: "model", ChatKey: "c5", Name: "b", Result: "stop"}, audit.Line{Event: "model", ChatKey: "c0", Name: "a", Result: "error"},
 		audit.Line{Event: "model", ChatKey: "c0", Name: "b", Result: "error"})
 	models, chats := counted(lines)
-	if diff := cmp.Diff([]modelLine{{"a", 1, 1}, {"b", 2, 1}}, models); diff != "" {
-		t.Errorf("models (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]chatLine{{"c5", "", 7}, {"c6", "", 7}, {"c4", "", 5}, {"c3", "", 4}, {"c0", "", 3}}, chats); diff != "" {
-		t.Errorf("chats (-want +got):\n%s", diff)
-	}
+	stdtest.Diff(t, "models", []modelLine{{"a", 1, 1}, {"b", 2, 1}}, models)
+	stdtest.Diff(t, "chats", []chatLine{{"c5", "", 7}, {"c6", "", 7}, {"c4", "", 5}, {"c3", "", 4}, {"c0", "", 3}}, chats)
 }
 
 func TestText(t *testing.T) {
@@ -45,8 +40,6 @@ func TestText(t *testing.T) {
 			"\n最忙的聊天                  模型和工具的调用\n  telegram-chat-42 (Ann)        9\n",
 	} {
 		a := &console.Console{Env: func(name string) (string, bool) { return lang, name == "LANG" }}
-		if diff := cmp.Diff(want, s.text(a)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", lang, diff)
-		}
+		stdtest.Diff(t, lang, want, s.text(a))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -48,9 +49,7 @@ func FuzzLoader(f *testing.F) {
 			}
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		if len(ids) < 2 || ids[0] != "u101" || ids[len(ids)-1] != "u102" {
 			t.Fatalf("intact records read: %q", ids)
 		}
@@ -158,9 +157,7 @@ func (m mutant) check(t *testing.T) {
 		seen[turn.ID] = true
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdtest.Must(t, err)
 	for n := range m.intact {
 		if id := storetest.Turn(n).ID; !seen[id] {
 			t.Fatalf("intact record %s is not read from\n%q", id, m.file)
@@ -250,9 +247,7 @@ func TestPadding(t *testing.T) {
 				},
 				Reset: func() { read = 0 },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdtest.Must(t, err)
 			kept := len(bytes.TrimRight([]byte(c.file)[:found.Size], string(Padding)))
 			if read != c.read || kept != c.size || found.Torn.N > 0 != c.torn || len(found.Bad) > 0 {
 				t.Errorf("read %d, kept %d, %+v; want %d, %d, torn %v", read, kept, found, c.read, c.size, c.torn)

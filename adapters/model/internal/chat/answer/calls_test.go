@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Calls with the same index and without ids are distinguished by their names, once the previous input is complete. A
@@ -29,17 +28,13 @@ func TestCallsWithOneIndexAndNoIDs(t *testing.T) {
 			p.Feed([]byte(data))
 		}
 		p.Feed([]byte(`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`))
-		if err := p.Close(true); err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, p.Close(true))
 		var got []string
 		for _, e := range p.Events() {
 			if e.Kind == model.EventToolCall {
 				got = append(got, e.ToolName+" "+e.Input)
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		stdtest.Diff(t, tt.name, tt.want, got)
 	}
 }

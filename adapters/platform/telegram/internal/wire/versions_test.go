@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // The service reports edits that change nothing, and delivers updates more than once.
@@ -46,9 +48,7 @@ func TestVersions(t *testing.T) {
 			v := NewVersions()
 			for i, s := range c.steps {
 				var msg Message
-				if err := json.Unmarshal([]byte(s.say), &msg); err != nil {
-					t.Fatal(err)
-				}
+				stdtest.Must(t, json.Unmarshal([]byte(s.say), &msg))
 				if got := v.Same(&msg, msg.EditDate != 0); got != s.same {
 					t.Errorf("step %d: %v", i+1, got)
 				}

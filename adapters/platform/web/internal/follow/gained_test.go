@@ -2,10 +2,10 @@ package follow
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -41,9 +41,7 @@ func TestGained(t *testing.T) {
 				t.Fatalf("came in at %d: %v", n, err)
 			}
 		}
-		if diff := cmp.Diff(reduced(t, now, whole[n:]), string(uimessage.AppendJSON(nil, client.Message()))); diff != "" {
-			t.Errorf("came in at %d (-want +got):\n%s", n, diff)
-		}
+		stdtest.Diff(t, fmt.Sprintf("came in at %d", n), reduced(t, now, whole[n:]), string(uimessage.AppendJSON(nil, client.Message())))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Every sentence of the refusals of the web platform has a Chinese translation.
@@ -16,9 +18,7 @@ func TestRefusalsAreTranslated(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"../../*.go", "../*/*.go"} {
 		some, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		files = append(files, some...)
 	}
 	found := 0
@@ -27,9 +27,7 @@ func TestRefusalsAreTranslated(t *testing.T) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdtest.Must(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) < 2 {

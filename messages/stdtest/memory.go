@@ -1,5 +1,4 @@
-// Package memtest measures how much memory a test needs.
-package memtest
+package stdtest
 
 import (
 	"runtime"
