@@ -207,12 +207,17 @@ func (m Message) single() []journal.Asked {
 }
 
 // meaning interprets words about the requests that a person may decide. A number in them is the number of a request,
-// which may have ended. They are ambiguous if, as a position in the list, it would mean another request.
+// which may have ended. An ordinal may also be a position in a list of several; such words depend on the list that people
+// saw, and so they count as bare. Words are ambiguous if their two meanings differ.
 func (m Message) meaning(open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
 	var shown []reply.Shown
 	for i, name := range approval.NamesOf(open) {
 		shown = append(shown, reply.Shown{N: open[i].Request.N, Command: name})
 	}
 	byNumber, byPlace := reply.ParseNumbered(m.Text, shown, m.Self)
+	if byNumber.Kind == reply.Unclear && len(open) > 1 {
+		byPlace.Bare = true
+		return byPlace, false
+	}
 	return byNumber, byPlace.Kind != reply.Unclear && (byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places))
 }

@@ -47,7 +47,8 @@ func TestNamesOfSeveral(t *testing.T) {
 	open := []journal.Asked{request(2, "rm -r build"), request(3, "rm -r build"), of(4, "write_file", "a.txt"), of(5, "write_file", "a.txt"), of(6, "write_file", "1"), of(7, "write_file", "#1"), of(8, "write_file", "first")}
 	all := bind.Bound{List: approval.IDsOf(open), Seen: approval.IDsOf(open)}
 	for text, want := range map[string]string{
-		"approve rm -r build": "", "approve `rm -r build`": "", "同意 a.txt": "", "approve `a.txt`, `rm -r build`": "", "approve 1": "", "approve #1": "", "同意第1个": "", "approve first": "", "approve 1 and 2": "",
+		"approve rm -r build": "", "approve `rm -r build`": "", "同意 a.txt": "", "approve `a.txt`, `rm -r build`": "", "approve 1": "", "approve #1": "", "approve 1 and 2": "",
+		"同意第1个": "b", "approve first": "", "approve the first one": "b", "只批准第二个和第三个": "", "同意第八个": "h",
 		"approve #2": "b", "approve #4": "d", "approve #2 and #3": "b c", "approve `1`": "f", "approve `first`": "h", "deny all": "b c d e f g h",
 	} {
 		v := Of(Message{Text: text, Words: true, ToBot: true, Open: open, Theirs: open, About: all})
@@ -73,7 +74,7 @@ func TestOf(t *testing.T) {
 		{"a reply to the row of one", Message{Text: "/approve", Open: open, Theirs: open, About: first}, Decide, "a"},
 		{"a command without a number", Message{Text: "/approve", Open: open, Theirs: open, About: all}, NotClear, ""},
 		{"a number that is not open", Message{Text: "/approve 3", Open: open, Theirs: open, About: all}, NotClear, ""},
-		{"a number that has ended", Message{Text: "approve 1", Open: open[1:], Theirs: open[1:], About: bind.Bound{List: []string{"b"}, Seen: []string{"a", "b"}}}, Unbound, ""},
+		{"a number that has ended", Message{Text: "approve 1", Open: open[1:], Theirs: open[1:], About: bind.Bound{List: []string{"b"}, Seen: []string{"a", "b"}}}, Undecided, ""},
 		{"a request that was not shown before", Message{Text: "approve 2", Open: open, Theirs: open, About: first}, Unbound, ""},
 		{"a reply to something else", Message{Text: "yes", Open: open[:1], Theirs: open[:1], About: bind.Bound{Stray: true}}, Unbound, ""},
 		{"a command of somebody else", Message{Text: "/approve 1", Open: open}, Forbid, ""},

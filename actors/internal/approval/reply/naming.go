@@ -1,6 +1,9 @@
 package reply
 
-import "slices"
+import (
+	"slices"
+	"unicode"
+)
 
 // naming interprets a line that approves or refuses commands by name or number.
 func (p parser) naming(l line) []Meaning {
@@ -117,7 +120,8 @@ func (p parser) ordinals(afterVerb bool) step {
 	return func(l line, s state) []state {
 		for {
 			n, end := l.ordinal(s.at, afterVerb)
-			place := p.place(n, l.at(s.at) == '#')
+			first := l.at(s.at)
+			place := p.place(n, first != '#' && !unicode.IsDigit(first))
 			if end < 0 || place < 0 {
 				return nil
 			}

@@ -49,7 +49,7 @@ type Meaning struct {
 
 // ParseNumbered interprets a reply to requests that have numbers of their own. The second request in the list and the
 // one with the number 2 may be different requests. So it returns two meanings: one that reads numbers in the reply as
-// request numbers, and one that reads them as positions in the list. #N is a request number in both.
+// request numbers, and one that reads ordinals, like "the first" or 第一个, as positions in the list.
 func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPlace Meaning) {
 	if len(shown) == 0 || !legible(text) {
 		return unclear(), unclear()
@@ -72,7 +72,7 @@ type parser struct {
 	names   []string // names of the bot
 	judged  *analysis
 	numbers []int // numbers of the commands; nil means their positions, from 1
-	places  bool  // numbers without # are positions nevertheless
+	places  bool  // ordinals are positions nevertheless
 }
 
 // analysis caches which of the rules in a reply cover a command. However many readings a reply has, each rule is checked
