@@ -97,9 +97,7 @@ func TestCO3LargeOutputOfATurnThatStays(t *testing.T) {
 func (s *scenario) metricOf(name, label, value string) float64 {
 	s.t.Helper()
 	families, err := s.w.Registry.Gather()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			for _, l := range m.GetLabel() {

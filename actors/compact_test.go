@@ -49,29 +49,19 @@ func reply(req model.Request) []model.Event {
 func (s *scenario) told() (words, lines []string) {
 	s.t.Helper()
 	c, err := s.store.OpenChat(s.t.Context(), s.key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	defer c.Close() //nolint:errcheck // only read
 	snap, err := c.Load(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	state, err := journal.Replay(snap)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	list, err := archives(c, snap)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	var all []uimessage.Message
 	for _, a := range slices.Backward(list) {
 		for _, line := range a.Lines {
 			m, err := uimessage.Decode([]byte(line))
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			stdtest.Must(s.t, err)
 			all, lines = append(all, m), append(lines, line)
 		}
 	}

@@ -64,9 +64,7 @@ func (x *feishuWire) start() {
 		x.api.SetPipe(pipe, "/feishu")
 	}
 	bot, err := feishu.New(o)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	stdtest.Must(x.t, err)
 	x.w = actortest.New(x.t, actortest.Options{Store: x.store, Model: x.model, Real: bot})
 	ctx, cancel := context.WithCancel(x.t.Context())
 	done := make(chan error, 1)

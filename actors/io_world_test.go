@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -63,9 +64,7 @@ func (x *wire) start() {
 		x.set(&o)
 	}
 	bot, err := telegram.New(o)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	stdtest.Must(x.t, err)
 	world := actortest.Options{Store: x.store, Model: x.model, Real: bot}
 	world.Tools, world.Chat.MayDecide, world.Chat.Deciders = x.tools, x.approver, x.deciders
 	if x.grants != nil {

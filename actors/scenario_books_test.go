@@ -115,9 +115,7 @@ func (s *scenario) booksNow() string {
 func (s *scenario) metricSum(name string) (sum float64) {
 	s.t.Helper()
 	families, err := s.w.Registry.Gather()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			for _, m := range f.GetMetric() {

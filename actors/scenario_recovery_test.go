@@ -288,23 +288,17 @@ func TestRL15RecoveryThatFailsIsGivenUp(t *testing.T) {
 	poison := map[string]func(s *scenario){
 		"processes die of it": func(s *scenario) {
 			for range 3 {
-				if err := s.kill(""); err != nil {
-					s.t.Fatal(err)
-				}
+				stdtest.Must(s.t, s.kill(""))
 				s.w.Wait()
 			}
 		},
 		"the chat panics when the run begins": func(s *scenario) {
 			s.panics.set("run", "started", 9)
-			if err := s.kill(""); err != nil {
-				s.t.Fatal(err)
-			}
+			stdtest.Must(s.t, s.kill(""))
 		},
 		"the store panics over its records": func(s *scenario) {
 			s.store.set(func(f *faulty) { f.panicOn, f.panics = "run", 2 })
-			if err := s.kill(""); err != nil {
-				s.t.Fatal(err)
-			}
+			stdtest.Must(s.t, s.kill(""))
 		},
 	}
 	for name, happens := range poison {

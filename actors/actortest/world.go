@@ -132,9 +132,7 @@ func (w *World) spawn() {
 	metrics := adapter.NewMetrics(w.Registry)
 	props := adapter.Props(adapter.Options{Platform: w.real(), Router: w.Router, Logger: w.o.Log, Metrics: metrics, Jitter: Half})
 	pid, err := root.SpawnNamed(props, adapter.Name("telegram"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	w.Port = adapter.NewPort(w.System, pid, adapter.PortOptions{Platform: "telegram"})
 }
 
@@ -298,9 +296,7 @@ func (w *World) Again(change func(*Options)) *World {
 func (w *World) Metric(name string) float64 {
 	w.t.Helper()
 	families, err := w.Registry.Gather()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			m := f.GetMetric()[0]

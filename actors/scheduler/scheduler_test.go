@@ -123,9 +123,7 @@ func (s *scheduled) now() time.Time { return time.Now().Add(time.Duration(s.ahea
 func (s *scheduled) add(tasks ...timetable.Task) {
 	s.t.Helper()
 	for _, task := range tasks {
-		if err := s.tasks.AddTask(s.t.Context(), task); err != nil {
-			s.t.Fatal(err)
-		}
+		stdtest.Must(s.t, s.tasks.AddTask(s.t.Context(), task))
 	}
 }
 
@@ -168,9 +166,7 @@ func (s *scheduled) read(key messages.ChatKey) []string {
 func (s *scheduled) fires() []timetable.Fire {
 	s.t.Helper()
 	fires, err := s.log.Fires(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	return fires
 }
 
@@ -530,9 +526,7 @@ func (s *scheduled) onceEach(task timetable.Task, fires []timetable.Fire, end ti
 		}
 	}
 	times, err := task.Schedule(time.UTC)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 	if _, want := times.Missed(since, end); accounted != want {
 		s.t.Errorf("%s: %d times are accounted for, want %d", task.ID, accounted, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // order gives an operator's order, and returns what is refused, or "no answer".
@@ -23,9 +24,7 @@ func (w *world) order(key messages.ChatKey, restart bool) string {
 func (w *world) active() []messages.ActiveChat {
 	w.t.Helper()
 	reply, err := w.system.Root.RequestFuture(w.shard, messages.ShardQuery{}, time.Minute).Result()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	all, ok := reply.(messages.ShardReply)
 	if !ok {
 		w.t.Fatalf("the shard answers %T", reply)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/shard"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -158,9 +159,7 @@ func (w *world) started(key messages.ChatKey) int {
 func (w *world) metric(name string) float64 {
 	w.t.Helper()
 	families, err := w.registry.Gather()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	sum := 0.0
 	for _, f := range families {
 		if f.GetName() == name {

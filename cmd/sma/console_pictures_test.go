@@ -96,8 +96,6 @@ func (p *consolePage) picture(name string) {
 		p.t.Errorf("%s has %d bytes, want at most %d", name, len(picture), largestPicture)
 	}
 	if dir := os.Getenv("PICTURES"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600); err != nil {
-			p.t.Fatal(err)
-		}
+		stdtest.Must(p.t, os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600))
 	}
 }

@@ -78,9 +78,7 @@ func makeWorld(t *testing.T, demo bool, web, more string) *world {
 func (w *world) write(name, text string) {
 	w.t.Helper()
 	name = filepath.Join(w.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 }
 
 // url is where the host is found, whichever process it is.

@@ -56,9 +56,7 @@ func newStory(t *testing.T, dir string) *story {
 
 func (s *story) must(err error) {
 	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, err)
 }
 
 // now advances by a second with each call.

@@ -77,18 +77,14 @@ func (w *world) turn(key messages.ChatKey, text string) uimessage.Message {
 
 func (w *world) add(key messages.ChatKey, turns ...uimessage.Message) {
 	w.t.Helper()
-	if err := w.chat(key).AppendHistory(w.t.Context(), turns...); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, w.chat(key).AppendHistory(w.t.Context(), turns...))
 }
 
 func (w *world) chat(key messages.ChatKey) persistence.Chat {
 	w.t.Helper()
 	if w.chats[key] == nil {
 		c, err := w.store.OpenChat(w.t.Context(), key)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		stdtest.Must(w.t, err)
 		if _, err := c.Load(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
@@ -100,10 +96,7 @@ func (w *world) chat(key messages.ChatKey) persistence.Chat {
 // archive moves turns of a chat's history into an archive.
 func (w *world) archive(key messages.ChatKey, id string, from, to int, insert ...uimessage.Message) {
 	w.t.Helper()
-	err := w.chat(key).Rewrite(w.t.Context(), journal.Rewrite{ArchiveID: id, At: time.UnixMilli(1), From: from, To: to, Insert: insert})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, w.chat(key).Rewrite(w.t.Context(), journal.Rewrite{ArchiveID: id, At: time.UnixMilli(1), From: from, To: to, Insert: insert}))
 }
 
 func (w *world) search(key messages.ChatKey, text string) []persistence.Found {
@@ -122,18 +115,14 @@ func (w *world) search(key messages.ChatKey, text string) []persistence.Found {
 func (w *world) checkOriginal(h persistence.Found) {
 	w.t.Helper()
 	dir, err := w.store.ChatDir(h.ChatKey)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	i := strings.LastIndexByte(h.Place, ':')
 	at, err := strconv.Atoi(h.Place[i+1:])
 	if err != nil {
 		w.t.Fatalf("place %q: %v", h.Place, err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, h.Place[:i]))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	var original string
 	if strings.HasSuffix(h.Place[:i], ".jsonl") {
 		original, _, _ = strings.Cut(string(b[at:]), "\n")
@@ -142,9 +131,7 @@ func (w *world) checkOriginal(h persistence.Found) {
 			Lines    []string
 			Messages []json.RawMessage
 		}
-		if err := json.Unmarshal(b, &a); err != nil {
-			w.t.Fatal(err)
-		}
+		stdtest.Must(w.t, json.Unmarshal(b, &a))
 		if a.Lines != nil {
 			original = a.Lines[at-1]
 		} else {

@@ -139,9 +139,7 @@ func (c *client) send(s sentWords) {
 		parts = encode(c.t, list)
 	}
 	whole, err := uimessage.Decode(encode(c.t, map[string]any{"id": "x", "role": "user", "parts": parts}))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	stdtest.Must(c.t, err)
 	m.Parts = whole.Parts
 	if s.MessageID != "" {
 		i := slices.IndexFunc(c.messages, func(have uimessage.Message) bool { return have.ID == s.MessageID })

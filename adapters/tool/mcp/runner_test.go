@@ -38,12 +38,8 @@ exec "$SELF"
 func (w *world) runner(name, tools string) Server {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "runner/bin/npx")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(fakeRunner), 0o700); err != nil { //nolint:gosec // it is a program
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, os.MkdirAll(filepath.Dir(file), 0o700))
+	stdtest.Must(w.t, os.WriteFile(file, []byte(fakeRunner), 0o700)) //nolint:gosec // it is a program
 	s := w.server(name, tools)
 	s.Env = append(s.Env, "SELF="+s.Command, "API_TOKEN=topsecret-token", "npm_config_registry=http://127.0.0.1:1")
 	s.Read, s.Write = []string{s.Command}, []string{filepath.Join(w.dir, "script-"+name)}

@@ -24,6 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // scriptVar makes the test binary an MCP server: it names a folder with the file
@@ -299,9 +300,7 @@ func newWorld(t *testing.T, edit func(*Options)) *world {
 func (w *world) open() {
 	w.t.Helper()
 	store, err := OpenStore(filepath.Join(w.o.State, "tools.json"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	w.o.Store = store
 	m := New(w.o)
 	w.m = m
@@ -320,23 +319,17 @@ func (w *world) close(m *Manager) {
 func (w *world) server(name, tools string) Server {
 	w.t.Helper()
 	dir := filepath.Join(w.dir, "script-"+name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, os.MkdirAll(dir, 0o700))
 	w.list(name, tools)
 	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	return Server{Name: name, Command: self, Env: []string{scriptVar + "=" + dir}, Shown: "script", Timeout: time.Minute}
 }
 
 // list sets the tools that the server lists from now on.
 func (w *world) list(name, tools string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, "script-"+name, "tools.json"), []byte(tools), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, os.WriteFile(filepath.Join(w.dir, "script-"+name, "tools.json"), []byte(tools), 0o600))
 }
 
 // marks returns how often something happened in a scripted server.
@@ -347,9 +340,7 @@ func (w *world) marks(server, name string) int {
 
 func (w *world) apply(servers ...Server) {
 	w.t.Helper()
-	if err := w.m.Apply(w.t.Context(), servers); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, w.m.Apply(w.t.Context(), servers))
 }
 
 func (w *world) until(what string, holds func() bool) {

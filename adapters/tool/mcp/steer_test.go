@@ -48,9 +48,7 @@ func inProject(t *testing.T, test func(t *testing.T, w *world, s Server, project
 
 func (w *world) sh(project, text string) (string, error) {
 	input, err := json.Marshal(map[string]string{"text": text, "dir": project})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	return w.call("s:sh", string(input))
 }
 

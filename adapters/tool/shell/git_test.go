@@ -139,9 +139,7 @@ func (h *hostile) poison(dir, prefix string) {
 func (h *hostile) marked() []string {
 	h.t.Helper()
 	entries, err := os.ReadDir(h.markers)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	stdtest.Must(h.t, err)
 	var out []string
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -154,9 +152,7 @@ func (h *hostile) marked() []string {
 func (h *hostile) wipe() {
 	h.t.Helper()
 	for _, name := range h.marked() {
-		if err := os.Remove(filepath.Join(h.markers, name)); err != nil {
-			h.t.Fatal(err)
-		}
+		stdtest.Must(h.t, os.Remove(filepath.Join(h.markers, name)))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // token is what no command may print.
@@ -25,12 +26,8 @@ const token = "TOKEN-7f3a"
 func (w *world) link(put func(from, to string) error, target, name string) {
 	w.t.Helper()
 	at := filepath.Join(w.dir, name)
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := put(target, at); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, os.MkdirAll(filepath.Dir(at), 0o755))
+	stdtest.Must(w.t, put(target, at))
 }
 
 // secretTries are ways to reach a secret. Each prints "seen" at its end, which proves that it ran.
@@ -133,18 +130,12 @@ func TestSecretsBeyondPaths(t *testing.T) {
 				at = next
 			}
 		}
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		stdtest.Must(p.t, err)
 		fd, err := unix.Openat(at, ".env", unix.O_CREAT|unix.O_WRONLY, 0o600)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		stdtest.Must(p.t, err)
 		_, err = unix.Write(fd, []byte(token))
 		_, _ = unix.Close(fd), unix.Close(at)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		stdtest.Must(p.t, err)
 		out := fmt.Sprint(w.answer(call(shell.ExecName, obj{"command": "for i in $(seq 40); do cd -P ddd* 2>/dev/null; done; cat .env 2>&1; echo seen", "why": "x"})))
 		if strings.Contains(out, token) || !strings.Contains(out, "seen") {
 			p.t.Error(out)

@@ -109,9 +109,7 @@ func gitWorks(in place) {
 		in.t.Errorf("%s, %v", got, err)
 	}
 	left, err := os.ReadDir(w.dir)
-	if err != nil {
-		in.t.Fatal(err)
-	}
+	stdtest.Must(in.t, err)
 	for _, e := range left {
 		if steering.Named(e.Name()) && e.Name() != ".git" {
 			in.t.Errorf("%s was left behind", e.Name())

@@ -51,9 +51,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) write(name string, data []byte) {
 	w.t.Helper()
 	file := filepath.Join(w.root, filepath.FromSlash(name))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600)); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600)))
 }
 
 func (w *world) files() tool.ChatFiles {
@@ -89,9 +87,7 @@ func (w *world) invoke(name, input string, run tool.Run) (tool.Result, error) {
 	w.t.Helper()
 	tl := w.tool(name)
 	set, err := tool.NewSet(tl)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, err)
 	if err := set.Validate(name, json.RawMessage(input)); err != nil {
 		return tool.Result{}, err
 	}

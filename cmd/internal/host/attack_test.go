@@ -211,9 +211,7 @@ func (w *world) pinSkill(name, text string) {
 	if !ok {
 		w.t.Fatalf("the skill %s is not found", name)
 	}
-	if err := agentdir.SkillStore(state).ApproveSkill(w.t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}); err != nil {
-		w.t.Fatal(err)
-	}
+	stdtest.Must(w.t, agentdir.SkillStore(state).ApproveSkill(w.t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}))
 }
 
 func (w *world) open(more map[string]string) {

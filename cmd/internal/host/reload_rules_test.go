@@ -141,9 +141,7 @@ func (c *changing) blocked(text string) *os.File {
 	}
 	c.api.Say(1, 1, text, nil)
 	pipe, err := os.OpenFile(filepath.Join(c.dir, "pipe"), os.O_WRONLY, 0) // waits for the reader
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	stdtest.Must(c.t, err)
 	return pipe
 }
 

@@ -241,9 +241,7 @@ func (s *feishuScene) messageOf(chat, label string) (string, error) {
 func (s *feishuScene) sayFeishu(chat, from, words string, more map[string]any) string {
 	if rest, named := strings.CutPrefix(words, "@bot"); named {
 		raw, err := json.Marshal(map[string]string{"text": "@_user_1" + rest})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		stdtest.Must(s.t, err)
 		more["content"], more["mentions"] = string(raw), []any{feishutest.Mention("@_user_1", feishutest.Bot, "Sample")}
 	}
 	return s.api.Say(chat, from, words, more)

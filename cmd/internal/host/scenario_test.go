@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -170,9 +171,7 @@ func (s *scene) start(secrets ...string) {
 		o.Model = nil
 	}
 	s.h = s.p.prepare(s.t, o, s.flags)
-	if err := s.h.Start(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, s.h.Start(s.t.Context()))
 	h := s.h
 	s.t.Cleanup(func() {
 		if h == s.h {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // sounds is the service for audio of a script, with what it is going to hear. Scripts
@@ -103,9 +104,7 @@ func (s *scene) secrets(lines ...string) {
 	if len(lines) == 0 {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(s.p.dir, ".env"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	stdtest.Must(s.t, os.WriteFile(filepath.Join(s.p.dir, ".env"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 }
 
 // length reads the length of a voice: what it says, and its sound.

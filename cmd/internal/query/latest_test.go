@@ -39,17 +39,13 @@ func (l *listed) file(key, name string, minute int, text string) {
 	l.t.Helper()
 	path := filepath.Join(l.state, "chat", key, "messages", name)
 	stdtest.Write(l.t, path, text)
-	if err := os.Chtimes(path, at(minute), at(minute)); err != nil {
-		l.t.Fatal(err)
-	}
+	stdtest.Must(l.t, os.Chtimes(path, at(minute), at(minute)))
 }
 
 func (l *listed) want(what string, want ...string) {
 	l.t.Helper()
 	lines, err := l.desk.Chats(l.t.Context(), Asked{})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	stdtest.Must(l.t, err)
 	var got []string
 	for _, line := range lines {
 		got = append(got, fmt.Sprintf("%s %d", line.ChatKey, line.UpdatedAt.UTC().Minute()))

@@ -100,9 +100,7 @@ func (g *gatehouse) writes(id, name, text string) platform.Gate {
 	in := message(refused(ReasonNotPaired))
 	in.Sender, in.Text = platform.Person{ID: id, Name: name}, text
 	raw, err := json.Marshal(text)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	stdtest.Must(g.t, err)
 	role, _ := g.admission.RoleOf(in, true)
 	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English("")}).Gate
 }

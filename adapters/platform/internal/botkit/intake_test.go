@@ -75,9 +75,7 @@ func (x *inlet) start(dir string, redelivers bool) {
 		Status: &Status{Host: x.host}, StateDir: dir, Patience: 2 * time.Second, Redelivers: redelivers, Map: arrivals, Now: time.Now, SetAside: x.gauge,
 		Read: func(line []byte) (e event, err error) { return e, json.Unmarshal(line, &e) }, Log: slog.New(slog.DiscardHandler),
 	})
-	if err := x.intake.Open(ctx); err != nil {
-		x.t.Fatal(err)
-	}
+	stdtest.Must(x.t, x.intake.Open(ctx))
 	x.stop = func() {
 		cancel()
 		x.intake.Close()

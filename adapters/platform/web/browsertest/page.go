@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages/stdtest"
 )
 
 // Page is one page of a [Browser]. Its methods fail the test for which it was opened.
@@ -175,9 +177,7 @@ func (p *Page) Picture() []byte {
 	var shot struct{ Data string }
 	p.Call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
 	data, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil {
-		p.tb.Fatal(err)
-	}
+	stdtest.Must(p.tb, err)
 	return data
 }
 
@@ -188,7 +188,5 @@ func (p *Page) Shoot(name string) {
 	if dir == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Picture(), 0o600); err != nil {
-		p.tb.Fatal(err)
-	}
+	stdtest.Must(p.tb, os.WriteFile(filepath.Join(dir, name+".png"), p.Picture(), 0o600))
 }
