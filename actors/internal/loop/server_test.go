@@ -154,10 +154,10 @@ type exchange struct {
 	toUser  func(uistream.Chunk)
 
 	steps    int
-	called   []string           // the tools that the model called in this step
-	order    []string           // the ids of all calls
-	withheld bool               // the model called a tool although it must not
-	failures map[string]error   // by call
+	called   []string                              // the tools that the model called in this step
+	order    []string                              // the ids of all calls
+	withheld bool                                  // the model called a tool although it must not
+	failures map[string]error                      // by call
 	denials  map[string]uimessage.Optional[string] // the reasons, by call
 
 	completed, failed, aborted, over bool

@@ -178,11 +178,9 @@ type Command struct {
 	// Tokens is the estimated size of the working context in the model's window.
 	Tokens int
 	// Usage is what the last answer has cost, if its provider said so. It is set for the command status.
-	Usage uimessage.Usage
-	// By sent the command. Admin is set if the platform reports By as an administrator of the chat.
-	By       messages.Asker
-	Admin    bool
-	ChatType string // private, group, …
+	Usage    uimessage.Usage
+	By       messages.Asker // who sent the command
+	ChatType string         // private, group, …
 	// Language is what people chose for the chat, or empty. Chinese is set if they write in Chinese.
 	Language string
 	Chinese  bool

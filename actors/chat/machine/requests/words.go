@@ -52,7 +52,7 @@ func (q *Requests) listWords(open []journal.Asked, msg messages.AcceptIngress, t
 	if len(open) == 0 {
 		return q.Text(notices.Text{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
 	}
-	theirs := q.theirs(decision.AskerOf(turn), msg.Admin)
+	theirs := q.theirs(decision.AskerOf(turn))
 	var lines []string
 	if len(theirs) > 0 {
 		lines = append(lines, q.Text(approval.DecideThese(theirs, q.At()), turn))
