@@ -245,7 +245,7 @@ func (q *Requests) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 		return true
 	}
 	open := q.openHere()
-	words := q.listWords(open, msg, turn)
+	words := q.listWords(open, turn)
 	if others > 0 {
 		words += "\n\n" + q.Text(notices.OthersWait(others), turn)
 	}
