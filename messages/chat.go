@@ -57,8 +57,6 @@ type AcceptIngress struct {
 	// Forwarded is set if the text was written by another person or came through another bot. It
 	// never counts as a decision.
 	Forwarded bool
-	// Admin is set if the platform says that the sender administers the chat.
-	Admin bool
 	// Decides is set if an ignored message still counts when it answers a pending request.
 	Decides bool
 	// Quote is set if an ignored message may be quoted when a person addresses the bot later.
@@ -164,9 +162,7 @@ type DecideApproval struct {
 	ChatKey   ChatKey
 	RequestID string
 	By        Asker
-	// Admin is set if the platform says that the person administers the chat.
-	Admin bool
-	Say   []Decision
+	Say       []Decision
 	// Wait is how long the person can wait for an answer; 0 means no limit.
 	Wait time.Duration
 }

@@ -76,7 +76,7 @@ func result(reply any, err error) platform.Result {
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
-		Reason: in.Gate.Reason, Notice: in.Gate.Notice, Asks: in.Gate.Asks, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote, Decides: in.Gate.Decides,
+		Reason: in.Gate.Reason, Notice: in.Gate.Notice, Asks: in.Gate.Asks, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Quote: in.Gate.Quote, Decides: in.Gate.Decides,
 		Order: in.Order, ToBot: in.ToBot, Elsewhere: in.Elsewhere, Overheard: in.Gate.Overheard, Chinese: strings.HasPrefix(strings.ToLower(in.Sender.Language), "zh"), Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {

@@ -122,7 +122,7 @@ func (p *Port) Decide(ctx context.Context, key messages.ChatKey, by platform.Per
 	}
 	reply, err := p.ask(ctx, messages.DecideApproval{
 		Wait:    wait,
-		ChatKey: key, RequestID: rand.Text(), By: messages.Asker{Platform: p.opts.Platform, ID: by.ID, Name: by.Name}, Admin: by.Admin, Say: say,
+		ChatKey: key, RequestID: rand.Text(), By: messages.Asker{Platform: p.opts.Platform, ID: by.ID, Name: by.Name}, Say: say,
 	})
 	if err != nil {
 		return nil, err

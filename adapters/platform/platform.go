@@ -105,7 +105,6 @@ type Person struct {
 	ID    string
 	Name  string // display name, for the header of a turn
 	IsBot bool
-	Admin bool // the platform says that this person administers the chat; false if it was not asked
 	// Language is the language of the person's client, or of the message or the service where the
 	// platform does not report that; it may be empty.
 	Language string

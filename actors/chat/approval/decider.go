@@ -15,7 +15,7 @@ type Claim struct {
 	Person   string // the platform's id; empty if unknown
 	Group    bool   // several people may write in the chat
 	Asker    string // whose turn led to the request
-	Admin    bool   // the platform reports the person as an administrator of the chat
+	Admin    bool   // the person is known to administer the chat
 }
 
 // Decider is a person who may decide and has a private chat with the bot.

@@ -12,7 +12,7 @@ import (
 func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) decision.Command {
 	cmd := decision.Command{
 		ChatKey: c.Key, Name: msg.Command, Args: msg.Args, At: c.At(), Turns: len(c.State.History), Running: c.run != nil, Waiting: len(c.State.Lane),
-		Counts: c.State.Counts(), ChatType: turn.Meta.ChatType, Admin: msg.Admin, By: decision.AskerOf(turn),
+		Counts: c.State.Counts(), ChatType: turn.Meta.ChatType, By: decision.AskerOf(turn),
 		Model:    decision.ModelAnswer{ModelChoice: c.ChosenModel(), Effort: c.ChosenEffort()},
 		Language: c.ChosenLanguage(), Chinese: c.WrittenInChinese(decision.Newest(c.State.History)),
 	}

@@ -73,7 +73,7 @@ func (c *Chat) switchDue() bool {
 	}
 	err := error(unswitched("the context was switched too often in one answer"))
 	switch {
-	case c.requests.OverOpenRequests(decision.AskerOf(decision.Newest(c.State.History[:at])), false):
+	case c.requests.OverOpenRequests(decision.AskerOf(decision.Newest(c.State.History[:at]))):
 		err = unswitched("requests wait here for somebody else's decision, and this would withdraw them; /approvals" + c.At() + " lists them")
 	case turn.Switch.N <= maxSwitches:
 		err = c.switchContext(ordered{turn.Switch.ContextSwitch, turn.Meta.TS}, from, at+1, c.resultOf(turn, at))

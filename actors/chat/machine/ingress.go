@@ -145,7 +145,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	if c.paging.SendOutput(msg, turn) || c.forgetCommand(msg, turn) {
 		return
 	}
-	if slices.Contains([]string{"new", "load", "compact"}, msg.Command) && c.requests.OverOpenRequests(decision.AskerOf(turn), msg.Admin) {
+	if slices.Contains([]string{"new", "load", "compact"}, msg.Command) && c.requests.OverOpenRequests(decision.AskerOf(turn)) {
 		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.OverRequests(c.At()), turn))
 		return
 	}

@@ -267,13 +267,9 @@ func alone(cmd decision.Command) bool {
 	return !messages.IsGroup(cmd.ChatType, a.Chat)
 }
 
-// MayChange reports whether somebody may change the settings of a chat: anyone in a private chat, the owner and the
-// administrators in a group.
+// MayChange reports whether somebody may change the settings of a chat: anyone in a private chat, the owner in a group.
 func (c *Commands) MayChange(cmd decision.Command) bool {
-	if alone(cmd) || cmd.Admin {
-		return true
-	}
-	return c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
+	return alone(cmd) || c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
 }
 
 // isOwner reports whether the owner of the bot gave a command. The page and the terminal are the owner's.

@@ -75,7 +75,7 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 func (c *Commands) MayManage(cmd decision.Command, t timetable.Task) bool {
 	by := personOf(cmd)
 	if stopped := t.Status == timetable.Paused || t.Status == timetable.Done; stopped && by != t.StoppedBy {
-		return cmd.Admin || c.isOwner(cmd) || c.mayDecide(cmd)
+		return c.isOwner(cmd) || c.mayDecide(cmd)
 	}
 	return by != "" && by == t.MadeBy || c.MayChange(cmd) || c.mayDecide(cmd)
 }

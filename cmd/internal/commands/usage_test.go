@@ -30,20 +30,19 @@ func TestUsage(t *testing.T) {
 		chat     messages.ChatKey
 		by, kind string
 		args     string
-		admin    bool
 		want     string
 	}{
-		{"telegram-chat-1", "1", "private", "", false, "telegram-chat-1 telegram-1 true"},
-		{"telegram-chat-2", "2", "private", "telegram-chat-1", false, "telegram-chat-2 telegram-2 false"},
-		{"telegram-chat--5", "1", "group", "", true, "telegram-chat--5 telegram-1 false"},
-		{"telegram-chat--5", "2", "group", "", true, "telegram-chat--5 telegram-2 false"},
-		{"telegram@other-chat-1", "1", "private", "", false, "telegram@other-chat-1 telegram-1 false"},
-		{"api-chat-1", "owner", "api", "", false, "api-chat-1 api-owner false"},
-		{"web-chat-1", "owner", "web", "", false, "web-chat-1 web-owner true"},
-		{"feishu-chat-1", "1", "private", "", false, "feishu-chat-1 feishu-1 false"},
+		{"telegram-chat-1", "1", "private", "", "telegram-chat-1 telegram-1 true"},
+		{"telegram-chat-2", "2", "private", "telegram-chat-1", "telegram-chat-2 telegram-2 false"},
+		{"telegram-chat--5", "1", "group", "", "telegram-chat--5 telegram-1 false"},
+		{"telegram-chat--5", "2", "group", "", "telegram-chat--5 telegram-2 false"},
+		{"telegram@other-chat-1", "1", "private", "", "telegram@other-chat-1 telegram-1 false"},
+		{"api-chat-1", "owner", "api", "", "api-chat-1 api-owner false"},
+		{"web-chat-1", "owner", "web", "", "web-chat-1 web-owner true"},
+		{"feishu-chat-1", "1", "private", "", "feishu-chat-1 feishu-1 false"},
 	} {
 		a, _ := tt.chat.Address()
-		got, ok := c.Answer(decision.Command{Name: "usage", ChatKey: tt.chat, Args: tt.args, ChatType: tt.kind, Admin: tt.admin, By: messages.Asker{Platform: a.Platform, ID: tt.by}})
+		got, ok := c.Answer(decision.Command{Name: "usage", ChatKey: tt.chat, Args: tt.args, ChatType: tt.kind, By: messages.Asker{Platform: a.Platform, ID: tt.by}})
 		if got != tt.want || !ok {
 			t.Errorf("%s in %s: %q, want %q", tt.by, tt.chat, got, tt.want)
 		}

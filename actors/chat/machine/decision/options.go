@@ -184,10 +184,8 @@ type Command struct {
 	// Both are set for the command status.
 	Usage    uimessage.Usage
 	Requests int
-	// By sent the command. Admin is set if the platform reports By as an administrator of the chat.
-	By       messages.Asker
-	Admin    bool
-	ChatType string // private, group, …
+	By       messages.Asker // who sent the command
+	ChatType string         // private, group, …
 	// Language is what people chose for the chat, or empty. Chinese is set if they write in Chinese.
 	Language string
 	Chinese  bool

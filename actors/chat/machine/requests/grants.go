@@ -71,7 +71,7 @@ func (q *Requests) terms(id, person string) grants.Terms {
 // LiveGrants returns the grants that apply to the run's next step.
 func (q *Requests) LiveGrants() []messages.Grant {
 	return q.book().Live(q.Now(), q.Addr.Platform, q.answered(), func(giver, asker string) bool {
-		return q.mayDecide(messages.Asker{Platform: q.Addr.Platform, ID: giver}, asker, false)
+		return q.mayDecide(messages.Asker{Platform: q.Addr.Platform, ID: giver}, asker)
 	})
 }
 
@@ -113,15 +113,15 @@ func writer(t journal.Turn) string {
 
 // RevokeGrants revokes grants at the request of the host.
 func (q *Requests) RevokeGrants(msg messages.RevokeGrants) {
-	gone, reason := q.revoke(msg.By, false, msg.RequestID, msg.Numbers)
+	gone, reason := q.revoke(msg.By, msg.RequestID, msg.Numbers)
 	q.Answer(messages.GrantsRevoked{ChatKey: q.Key, Numbers: gone, Reason: reason})
 }
 
 // revoke revokes grants by their numbers, or without numbers all that the person may revoke. The change is durable
 // before anyone is informed, and a run in progress learns of it before its next call begins.
-func (q *Requests) revoke(by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string) {
+func (q *Requests) revoke(by messages.Asker, requestID string, numbers []int) (gone []int, reason string) {
 	out := q.book().Revoke(q.Now(), numbers, func(g permission.Grant) bool {
-		return q.mayDecide(by, grants.Giver(g, q.Addr.Platform), admin)
+		return q.mayDecide(by, grants.Giver(g, q.Addr.Platform))
 	})
 	if len(out.Revoked) > 0 {
 		q.save(out.Book)
@@ -144,7 +144,7 @@ func (q *Requests) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by 
 	if o.Unclear {
 		say = q.Text(notices.RevokeUsage(q.At()), turn) + q.grantsWords(turn)
 	} else {
-		gone, reason := q.revoke(by, msg.Admin, msg.RequestID, o.Numbers)
+		gone, reason := q.revoke(by, msg.RequestID, o.Numbers)
 		switch {
 		case reason == grants.Unknown:
 			say = q.Text(notices.NoGrant(q.At()), turn) + q.grantsWords(turn)

@@ -21,7 +21,7 @@ func (q *Requests) pressElsewhere(msg messages.DecideApproval) bool {
 		}
 		out := referral.Press(g, d.Digest)
 		switch {
-		case !q.mayAbout(msg.By, g.ID, msg.Admin):
+		case !q.mayAbout(msg.By, g.ID):
 			out = messages.DecisionOutcome{ApprovalID: g.ID, Is: messages.DecisionForbidden}
 		case out.Is == messages.DecisionDone && q.State.Unseen(g.ID) != nil:
 			out.Is = messages.DecisionUnseen
@@ -96,7 +96,7 @@ func (q *Requests) DecideByID(msg messages.DecideApproval) {
 	var made []journal.ApprovalDecided
 	for _, d := range msg.Say {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
-		if q.mayDecide(msg.By, q.askerOf(d.ApprovalID), msg.Admin) {
+		if q.mayDecide(msg.By, q.askerOf(d.ApprovalID)) {
 			var fact journal.ApprovalDecided
 			fact, out = q.evaluate(d, msg.By, msg.RequestID)
 			switch {

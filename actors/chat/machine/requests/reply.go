@@ -53,7 +53,7 @@ func (q *Requests) SayUndecided(msg messages.AcceptIngress, turn journal.Turn) {
 	if v := q.understand(msg, turn); v.Sense != ruling.Undecided && (v.Sense != ruling.Unbound || v.Stray) {
 		return
 	}
-	theirs := q.theirs(decision.AskerOf(turn), msg.Admin)
+	theirs := q.theirs(decision.AskerOf(turn))
 	if len(theirs) == 0 {
 		return // they have lost their role since the message was understood
 	}
@@ -81,7 +81,7 @@ func (q *Requests) understand(msg messages.AcceptIngress, turn journal.Turn) rul
 	}
 	by := decision.AskerOf(turn)
 	m := ruling.Message{
-		Text: words, Self: q.Self(), Words: q.TakesWords(), ToBot: turnsToBot(msg), Open: q.openHere(), Theirs: q.theirs(by, msg.Admin), Own: q.causedBy(by),
+		Text: words, Self: q.Self(), Words: q.TakesWords(), ToBot: turnsToBot(msg), Open: q.openHere(), Theirs: q.theirs(by), Own: q.causedBy(by),
 	}
 	if q.Group() {
 		m.Unknown = func() bool { return q.adminsUnknown() && q.CanSay(msg) }
@@ -151,7 +151,7 @@ func (q *Requests) about(msg messages.AcceptIngress, turn journal.Turn) bind.Bou
 		// People outside of a thread do not see what was shown in it: there the bot said something else last.
 		row := bind.Row{Next: s.Next, Doubt: s.Doubt || q.InThread(q.NewestBefore(s.Key.MessageID))}
 		for _, id := range s.Requests {
-			if q.mayAbout(by, id, msg.Admin) {
+			if q.mayAbout(by, id) {
 				row.Requests = append(row.Requests, id)
 			}
 		}
@@ -207,7 +207,7 @@ func (q *Requests) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn)
 		return false
 	}
 	attempt, ok := reply.Attempted(words)
-	if !ok || !slices.ContainsFunc(q.theirs(decision.AskerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
+	if !ok || !slices.ContainsFunc(q.theirs(decision.AskerOf(turn)), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
 		return false
 	}
 	return q.sayToThem(msg, turn, noticeHowToDecide(attempt, q.At()))
@@ -245,7 +245,7 @@ func (q *Requests) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 		return true
 	}
 	open := q.openHere()
-	words := q.listWords(open, msg, turn)
+	words := q.listWords(open, turn)
 	if others > 0 {
 		words += "\n\n" + q.Text(notices.OthersWait(others), turn)
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 // mayDecide reports whether a person may decide about requests that came from asker's turn.
-func (q *Requests) mayDecide(by messages.Asker, asker string, admin bool) bool {
+func (q *Requests) mayDecide(by messages.Asker, asker string) bool {
 	if q.MayDecide == nil {
 		return false
 	}
 	claim := q.claim(asker)
-	claim.Person, claim.Admin = by.ID, admin
+	claim.Person = by.ID
 	if platform, _, _ := strings.Cut(by.Platform, "@"); platform != q.Addr.Platform && !decision.IsOwn(platform) {
 		return false // someone with the same id on another platform
 	}
@@ -28,12 +28,12 @@ func (q *Requests) mayDecide(by messages.Asker, asker string, admin bool) bool {
 }
 
 // theirs returns the open requests that a person may decide about.
-func (q *Requests) theirs(by messages.Asker, admin bool) []journal.Asked {
+func (q *Requests) theirs(by messages.Asker) []journal.Asked {
 	return slices.DeleteFunc(q.openHere(), func(a journal.Asked) bool {
 		if a.Origin != "" {
-			return !q.mayAbout(by, a.Request.ID, admin)
+			return !q.mayAbout(by, a.Request.ID)
 		}
-		return !q.mayDecide(by, a.Request.Asker, admin)
+		return !q.mayDecide(by, a.Request.Asker)
 	})
 }
 
@@ -61,8 +61,8 @@ func (q *Requests) adminsUnknown() bool {
 
 // OverOpenRequests reports whether somebody who puts the conversation away would remove requests that they may not
 // decide about.
-func (q *Requests) OverOpenRequests(by messages.Asker, admin bool) bool {
-	theirs := slices.DeleteFunc(q.theirs(by, admin), func(a journal.Asked) bool { return a.Origin != "" })
+func (q *Requests) OverOpenRequests(by messages.Asker) bool {
+	theirs := slices.DeleteFunc(q.theirs(by), func(a journal.Asked) bool { return a.Origin != "" })
 	return len(theirs) < len(q.State.OpenRequests())
 }
 
@@ -79,10 +79,10 @@ func (q *Requests) openHere() []journal.Asked {
 
 // mayAbout reports whether a person may decide about a request that is open here. A request of another chat is for one
 // person, identified by id only.
-func (q *Requests) mayAbout(by messages.Asker, approvalID string, admin bool) bool {
+func (q *Requests) mayAbout(by messages.Asker, approvalID string) bool {
 	g, ok := q.State.ReferredRequest(approvalID)
 	if !ok {
-		return q.mayDecide(by, q.askerOf(approvalID), admin)
+		return q.mayDecide(by, q.askerOf(approvalID))
 	}
 	platform, _, _ := strings.Cut(by.Platform, "@")
 	return by.ID != "" && by.ID == g.Person && platform == q.Addr.Platform
@@ -106,7 +106,7 @@ func (q *Requests) asksOthers(asker string) bool {
 	if q.Addr.Platform == "task" {
 		return true
 	}
-	return q.Deciders != nil && q.Via.Outbox && !q.mayDecide(messages.Asker{Platform: q.Addr.Platform, ID: asker}, asker, false)
+	return q.Deciders != nil && q.Via.Outbox && !q.mayDecide(messages.Asker{Platform: q.Addr.Platform, ID: asker}, asker)
 }
 
 // mayFrom reports whether a person may currently decide from their private chat.

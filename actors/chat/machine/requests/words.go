@@ -48,11 +48,11 @@ func (q *Requests) Words(list []journal.Asked) string {
 
 // listWords shows all open requests to a person. Those the person may decide about come first; the others are listed
 // as waiting for somebody else's decision.
-func (q *Requests) listWords(open []journal.Asked, msg messages.AcceptIngress, turn journal.Turn) string {
+func (q *Requests) listWords(open []journal.Asked, turn journal.Turn) string {
 	if len(open) == 0 {
 		return q.Text(notices.Text{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
 	}
-	theirs := q.theirs(decision.AskerOf(turn), msg.Admin)
+	theirs := q.theirs(decision.AskerOf(turn))
 	var lines []string
 	if len(theirs) > 0 {
 		lines = append(lines, q.Text(approval.DecideThese(theirs, q.At()), turn))
@@ -137,6 +137,6 @@ func (q *Requests) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool
 		return false
 	}
 	open := q.openHere()
-	q.SettleWith(msg, turn, journal.FateAnswered, "approval", journal.Row{Text: q.listWords(open, msg, turn), Shows: approval.IDsOf(open)})
+	q.SettleWith(msg, turn, journal.FateAnswered, "approval", journal.Row{Text: q.listWords(open, turn), Shows: approval.IDsOf(open)})
 	return true
 }

@@ -94,7 +94,7 @@ func (l line) duration(i int) (minutes, end int) {
 // position.
 func (p parser) place(n int, ordinal bool) int {
 	switch {
-	case p.numbers != nil && !(ordinal && p.places):
+	case p.numbers != nil && (!ordinal || !p.places):
 		return slices.Index(p.numbers, n)
 	case n < 1 || n > len(p.pending):
 		return -1
