@@ -198,7 +198,7 @@ func Failure(reason, at string) Text {
 			"没有得到模型的完整回答：回答中途断开或无法读取，请重试。",
 		}
 	case messages.ReasonFiltered, messages.ReasonRefused:
-		return Text{"My model refused to answer this. It may answer if you ask in other words.", "模型拒绝回答这个内容。换个说法也许可以。"}
+		return Text{"My model refused to answer this.", "模型拒绝回答这个内容。"}
 	case messages.ReasonLength:
 		return Text{
 			"There is no answer: my model reached its length limit before it had written one. Please ask for something shorter; the operator can raise the limit (llm.maxOutputTokens).",
@@ -216,9 +216,9 @@ func Failure(reason, at string) Text {
 	case "steps", "stop":
 		return Text{"I stopped: this took more steps than I may take for one answer. Ask me to go on if it still matters.", "已停止：步骤数超过了一次回答的上限。如仍需要，可以让我继续。"}
 	case "equal_calls":
-		return Text{"I stopped: I kept making the same tool call without getting further. Please ask again, perhaps in other words.", "已停止：我在重复同样的工具调用，没有进展。请再试一次，或换个说法。"}
+		return Text{"I stopped: I kept making the same tool call without getting further.", "已停止：我在重复同样的工具调用，没有进展。"}
 	case "schema_failures":
-		return Text{"I stopped: I kept calling tools in ways that they cannot take. Please ask again, perhaps in other words.", "已停止：我多次用错误的参数调用工具。请再试一次，或换个说法。"}
+		return Text{"I stopped: I kept calling tools in ways that they cannot take.", "已停止：我多次用错误的参数调用工具。"}
 	case journal.ReasonQuarantined:
 		return Text{
 			"I could not handle a message here and put it aside; everything else goes on. The operator finds it with sma outbox list.",

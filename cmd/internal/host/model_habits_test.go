@@ -66,7 +66,7 @@ func habits() []habit {
 		{
 			"content filter",
 			[]modeltest.Raw{end(`{}`, "content_filter")},
-			"My model refused to answer this. It may answer if you ask in other words.", "模型拒绝回答这个内容。换个说法也许可以。", "filtered", 1, "",
+			"My model refused to answer this.", "模型拒绝回答这个内容。", "filtered", 1, "",
 		},
 		{
 			"content filter within the text",
