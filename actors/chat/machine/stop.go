@@ -19,10 +19,9 @@ func (c *Chat) stopRun(msg messages.StopRun) {
 
 // stopCommand handles a person's command to stop.
 func (c *Chat) stopCommand(msg messages.AcceptIngress, turn journal.Turn) {
-	all, waiting := stopsAll(msg.Args), len(c.State.Lane)
-	notice := notices.NothingToStop(len(c.State.OpenRequests()) > 0, c.At())
-	if c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, all) {
-		notice = notices.Stopped(waiting > 0, all, c.At())
+	notice := notices.NothingToStop()
+	if c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, stopsAll(msg.Args)) {
+		notice = notices.Stopped()
 	}
 	turn.Meta.Seq = c.State.Seq + 1
 	c.Settle(msg, turn, journal.FateAnswered, "stop", c.Text(notice, turn))

@@ -21,28 +21,11 @@ func Approved() Text { return Text{"Approved.", "已批准。"} }
 // Denied confirms a decision.
 func Denied() Text { return Text{"Denied.", "已拒绝。"} }
 
-// Stopped confirms a command to stop. It says what becomes of messages that wait, which a command to stop all drops.
-func Stopped(waiting, all bool, at string) Text {
-	switch {
-	case waiting && all:
-		return Text{"Stopped. The messages that waited are dropped.", "已停止，等待处理的消息也已丢弃。"}
-	case waiting:
-		return Text{
-			"Stopped. I go on with the messages that wait; to drop those as well, send /stop" + at + " all.",
-			"已停止。我会接着处理等待中的消息；如需一并丢弃，请发送 /stop" + at + " all。",
-		}
-	}
-	return Text{"Stopped.", "已停止。"}
-}
+// Stopped confirms a command to stop.
+func Stopped() Text { return Text{"Stopped.", "已停止。"} }
 
-// NothingToStop answers a command to stop while no run is in progress. Requests may wait for a decision meanwhile.
-func NothingToStop(requests bool, at string) Text {
-	if requests {
-		return Text{
-			"I am not working on anything now. A request waits for a decision: /approvals" + at + " shows it.",
-			"我现在没有在处理消息。有请求在等待决定，发送 /approvals" + at + " 查看。",
-		}
-	}
+// NothingToStop answers a command to stop while no run is in progress.
+func NothingToStop() Text {
 	return Text{"I am not working on anything, so there is nothing to stop.", "我现在没有在处理消息，不需要停止。"}
 }
 

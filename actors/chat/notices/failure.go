@@ -187,7 +187,7 @@ func Failure(reason, at string) Text {
 	case "too_long":
 		return Text{"This conversation has become too long for my model. /compact" + at + " sums up its older part; then ask again.", "这段对话对模型来说太长了。请发送 /compact" + at + " 压缩较早的部分，然后再问一次。"}
 	case "rate", "overloaded":
-		return Text{"My model is overloaded at the moment. Please try again in a minute.", "模型暂时过载，请稍后再试。"}
+		return Text{"My model is overloaded at the moment. Please try again in a minute.", "模型暂时过载，请过一分钟再试。"}
 	case "idle":
 		return Text{"My model did not answer in time. Please try again.", "模型没有及时回答，请重试。"}
 	case "network":
