@@ -75,7 +75,9 @@ func (s *shell) log() *slog.Logger {
 // line writes a planned line to the log.
 func (s *shell) line(e decision.Log) {
 	if ctx := context.Background(); s.o.Logger.Enabled(ctx, e.Level) {
-		s.log().Log(ctx, e.Level, e.Msg, e.Args...)
+		r := slog.NewRecord(time.Now(), e.Level, e.Msg, 0)
+		r.Add(e.Args...)
+		_ = s.log().Handler().Handle(ctx, r) // a failure to log cannot be logged
 	}
 }
 

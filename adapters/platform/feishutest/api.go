@@ -45,6 +45,7 @@ type API struct {
 
 	mu       faketest.Guard
 	shift    time.Duration // of the clock
+	newest   time.Time     // of the newest message
 	tokens   map[string]time.Time
 	chats    map[string]*feishuChat
 	messages map[string]*Message
@@ -165,6 +166,17 @@ func (a *API) VerificationToken() string { return feishuVerify }
 func (a *API) Now() time.Time { return faketest.Get(&a.mu, func() time.Time { return a.now() }) }
 
 func (a *API) now() time.Time { return time.Now().Add(a.shift) }
+
+// sent returns the time of a new message. Each has a later one than the message before it: what a person writes after
+// reading a message is never of the same millisecond.
+func (a *API) sent() time.Time {
+	t := a.now().Truncate(time.Millisecond)
+	if !t.After(a.newest) {
+		t = a.newest.Add(time.Millisecond)
+	}
+	a.newest = t
+	return t
+}
 
 // AddChat makes a chat that the bot is in; kind is p2p, group or topic_group.
 func (a *API) AddChat(id, kind string) {

@@ -149,7 +149,7 @@ func (a *API) newMessage(c *feishuChat, body map[string]any, parent string, thre
 	if use, ok := a.uuids[c.id+" "+uuid]; ok && uuid != "" && a.now().Sub(use.at) < feishuUUIDLife {
 		return a.messages[use.message].object(), nil
 	}
-	m := &Message{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true, made: a.now()}
+	m := &Message{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true, made: a.sent()}
 	if parent == "" && c.kind == messages.ChatTopicGroup { // it starts a new topic
 		m.Thread = a.newID("omt_")
 	}

@@ -99,10 +99,10 @@ func (a *API) SetWebhook(url string) { a.mu.Do(func() { a.push.hook = url }) }
 func (a *API) Say(chat, from, text string, more map[string]any) string {
 	content, _ := json.Marshal(map[string]any{"text": text})
 	a.mu.Lock()
-	id := a.newID("om_u")
+	id, at := a.newID("om_u"), a.sent()
 	m := map[string]any{
 		"message_id": id, "chat_id": chat, "chat_type": a.chats[chat].kind, "message_type": "text", "content": string(content),
-		"create_time": strconv.FormatInt(a.now().UnixMilli(), 10),
+		"create_time": strconv.FormatInt(at.UnixMilli(), 10),
 	}
 	for k, v := range more {
 		if m[k] = v; v == nil {
@@ -115,7 +115,7 @@ func (a *API) Say(chat, from, text string, more map[string]any) string {
 		m["thread_id"] = a.newID("omt_")
 	}
 	a.messages[id] = &Message{
-		ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Parent: stringOf(m["parent_id"]), Thread: stringOf(m["thread_id"]), from: from, made: a.now(),
+		ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Parent: stringOf(m["parent_id"]), Thread: stringOf(m["thread_id"]), from: from, made: at,
 		children: a.forwards[id],
 	}
 	a.inject("im.message.receive_v1", map[string]any{
