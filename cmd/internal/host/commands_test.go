@@ -65,7 +65,7 @@ func TestLanguageIsKept(t *testing.T) {
 	if got := post(t, h, "m3", "/help"); !strings.Contains(got, "列出所有命令") {
 		t.Errorf("got %s", got)
 	}
-	if got := post(t, h, "m4", "/language auto"); !strings.Contains(got, "in English") {
+	if got := post(t, h, "m4", "/language auto"); !strings.Contains(got, "chosen automatically") {
 		t.Errorf("got %s", got)
 	}
 	dir, err := h.store.ChatDir("web-chat-c1")
