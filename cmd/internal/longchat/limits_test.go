@@ -97,7 +97,7 @@ func TestRestingChatWeighsLittle(t *testing.T) {
 		rest time.Duration
 		most float64 // bytes a chat
 	}{
-		{"20 seconds after its turn", 20 * time.Second, 9_500},
+		{"20 seconds after its turn", 20 * time.Second, 6_300},
 		{"three minutes after its turn", 3 * time.Minute, 1000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -215,7 +215,7 @@ func (m Message) meaning(open []journal.Asked) (meant reply.Meaning, ambiguous b
 		shown = append(shown, reply.Shown{N: open[i].Request.N, Command: name})
 	}
 	byNumber, byPlace := reply.ParseNumbered(m.Text, shown, m.Self)
-	if byNumber.Kind == reply.Unclear && len(open) > 1 {
+	if byNumber.Kind == reply.Unclear && len(open) > 1 && !byPlace.Digits {
 		byPlace.Bare = true
 		return byPlace, false
 	}

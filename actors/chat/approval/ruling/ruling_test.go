@@ -74,7 +74,7 @@ func TestOf(t *testing.T) {
 		{"a reply to the row of one", Message{Text: "/approve", Open: open, Theirs: open, About: first}, Decide, "a"},
 		{"a command without a number", Message{Text: "/approve", Open: open, Theirs: open, About: all}, NotClear, ""},
 		{"a number that is not open", Message{Text: "/approve 3", Open: open, Theirs: open, About: all}, NotClear, ""},
-		{"a number that has ended", Message{Text: "approve 1", Open: open[1:], Theirs: open[1:], About: bind.Bound{List: []string{"b"}, Seen: []string{"a", "b"}}}, Undecided, ""},
+		{"a number that has ended", Message{Text: "approve 1", Open: open[1:], Theirs: open[1:], About: bind.Bound{List: []string{"b"}, Seen: []string{"a", "b"}}}, Unbound, ""},
 		{"a request that was not shown before", Message{Text: "approve 2", Open: open, Theirs: open, About: first}, Unbound, ""},
 		{"a reply to something else", Message{Text: "yes", Open: open[:1], Theirs: open[:1], About: bind.Bound{Stray: true}}, Unbound, ""},
 		{"a command of somebody else", Message{Text: "/approve 1", Open: open}, Forbid, ""},

@@ -15,7 +15,7 @@ func (p parser) naming(l line) []Meaning {
 		}
 		places := slices.Clone(s.picks)
 		slices.Sort(places)
-		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places), Bare: s.bare, Only: s.only})
+		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places), Bare: s.bare, Only: s.only, Digits: s.digits})
 	}
 	for _, s := range follow(l, words("拒绝", "deny", "reject", "refuse"), p.list) {
 		kind := DenyAll
@@ -24,7 +24,7 @@ func (p parser) naming(l line) []Meaning {
 				kind = Unclear
 			}
 		}
-		out = append(out, Meaning{Reply: Reply{Kind: kind}, Bare: s.bare})
+		out = append(out, Meaning{Reply: Reply{Kind: kind}, Bare: s.bare, Digits: s.digits})
 	}
 	return out
 }
@@ -121,7 +121,8 @@ func (p parser) ordinals(afterVerb bool) step {
 		for {
 			n, end := l.ordinal(s.at, afterVerb)
 			first := l.at(s.at)
-			place := p.place(n, first != '#' && !unicode.IsDigit(first))
+			s.digits = s.digits || unicode.IsDigit(first)
+			place := p.place(n, first == '#')
 			if end < 0 || place < 0 {
 				return nil
 			}

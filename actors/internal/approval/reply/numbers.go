@@ -90,11 +90,10 @@ func (l line) duration(i int) (minutes, end int) {
 	return 0, -1
 }
 
-// place returns the index of the command for a number in a reply, or -1. An ordinal, like "the first" or 第一个, may be a
-// position.
-func (p parser) place(n int, ordinal bool) int {
+// place returns the index of the command for a number in a reply, or -1.
+func (p parser) place(n int, hash bool) int {
 	switch {
-	case p.numbers != nil && (!ordinal || !p.places):
+	case p.numbers != nil && (hash || !p.places):
 		return slices.Index(p.numbers, n)
 	case n < 1 || n > len(p.pending):
 		return -1

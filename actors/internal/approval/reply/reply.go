@@ -45,11 +45,13 @@ type Meaning struct {
 	Bare bool
 	// Only is set if the reply names the only request as such, like "this command".
 	Only bool
+	// Digits is set if the reply contains a mere number, like 1, and not only ordinals, like "the first" or 第1个.
+	Digits bool
 }
 
 // ParseNumbered interprets a reply to requests that have numbers of their own. The second request in the list and the
 // one with the number 2 may be different requests. So it returns two meanings: one that reads numbers in the reply as
-// request numbers, and one that reads ordinals, like "the first" or 第一个, as positions in the list.
+// request numbers, and one that reads them as positions in the list. #N is a request number in both.
 func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPlace Meaning) {
 	if len(shown) == 0 || !legible(text) {
 		return unclear(), unclear()
@@ -72,7 +74,7 @@ type parser struct {
 	names   []string // names of the bot
 	judged  *analysis
 	numbers []int // numbers of the commands; nil means their positions, from 1
-	places  bool  // ordinals are positions nevertheless
+	places  bool  // numbers without # are positions nevertheless
 }
 
 // analysis caches which of the rules in a reply cover a command. However many readings a reply has, each rule is checked

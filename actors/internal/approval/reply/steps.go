@@ -18,6 +18,7 @@ type state struct {
 	only     bool  // named as the only one
 	shared   bool  // named by a name that several commands have
 	counts   bool  // named by a name that reads like a number
+	digits   bool  // named by a mere number
 }
 
 // step matches a part of a line in all possible ways. Blanks between steps are ignored.
