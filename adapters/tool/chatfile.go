@@ -95,8 +95,9 @@ func (f ChatFiles) Place(key messages.ChatKey) (folder, name string, err error) 
 	return filepath.Join(f.Root, filepath.FromSlash(name)), name, nil
 }
 
-// Receive stores a file of a chat durably, completely or not at all, and returns its path as models name it. write
-// fills a temporary file and returns the name of the file, which must come from the host, never from a model.
+// Receive stores a file of a chat and returns its path as models name it. The file appears when its content is durable,
+// but a power cut soon afterwards may remove it again. write fills a temporary file and returns the name of the file,
+// which must come from the host, never from a model.
 func (f ChatFiles) Receive(key messages.ChatKey, write func(temp *os.File) (name string, err error)) (string, error) {
 	folder, own, err := f.Place(key)
 	if err != nil {

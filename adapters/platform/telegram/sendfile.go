@@ -102,7 +102,7 @@ func (p *Platform) upload(ctx context.Context, to platform.Target, part platform
 	}
 	u := &uploading{client: p.client}
 	b, err := bot.New(p.client.secret(), bot.WithSkipGetMe(), bot.WithServerURL(strings.TrimRight(p.opts.BaseURL, "/")), bot.WithHTTPClient(0, u),
-		bot.WithErrorsHandler(func(err error) { p.log.Debug("upload", "error", p.client.bare(err)) }))
+		bot.WithErrorsHandler(func(err error) { p.log.Debug("an upload failed", "error", p.client.bare(err)) }))
 	if err != nil {
 		return sentMessage{}, &callError{Call: "upload", Err: p.client.bare(err)}
 	}
