@@ -70,7 +70,7 @@ func TestPageShowsAConversation(t *testing.T) {
 	s.live.Chunk(key, uistream.TextDelta{ID: "t", Delta: demoAnswer[40:]}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{})
 	s.live.End(key, false, "")
 	s.live.Start(key, "r1", "a2")
-	b.Until(`[...document.querySelectorAll('.msg.user .note')].at(-1).textContent === 'joined the answer under way'`)
+	b.Until(`[...document.querySelectorAll('.msg.user .note')].at(-1).textContent === 'joined the answer in progress'`)
 	s.live.Say(key, "Tomorrow too.")
 	s.live.End(key, true, "done")
 	b.Until(`document.getElementById('stop').hidden && !document.querySelector('.live')`)

@@ -34,18 +34,20 @@ func TestOV4SeriesAreBounded(t *testing.T) {
 		getPage(t, h, fmt.Sprintf("/canary-route-%d", n))
 	}
 	_, text := get(t, "http://"+h.metricsAddr+"/metrics")
-	series := 0
+	series, names := 0, "" // without the values, which may contain any digits
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "#") {
 			series++
+			line = line[:strings.LastIndex(line, " ")]
 		}
+		names += line + "\n"
 	}
 	t.Logf("soak: test=OV4 chats=%d series=%d", chats, series)
 	if series > 300 {
 		t.Errorf("%d series, want at most 300", series)
 	}
 	for _, never := range []string{"canary", "77000", "telegram-chat", p.api.Token()} {
-		if strings.Contains(text, never) {
+		if strings.Contains(names, never) {
 			t.Errorf("the scrape holds %q", never)
 		}
 	}

@@ -224,7 +224,7 @@ function chunks(row, list) {
   }
 }
 
-// fates marks the turns that joined an answer under way.
+// fates marks the turns that joined an answer in progress.
 function fates(m) {
   for (const f of m.metadata?.fates ?? []) {
     if (f.fate === 'merged') state.rows.get(f.id)?.status(f.step ? t.mergedAt(f.step) : t.merged);

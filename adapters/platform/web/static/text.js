@@ -7,16 +7,16 @@ export const clock = (at) => {
 
 const en = {
   skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', older: 'Older chats', filter: 'Search chats', messages: 'Messages',
-  hello: 'What can I do for you?', helloHint: 'You can go on writing while I answer. What you add joins the answer under way.',
+  hello: 'What can I do for you?', helloHint: 'You can keep writing while I answer. What you add joins the answer in progress.',
   placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', console: 'Console', logout: 'Log out', you: 'You', rename: 'Rename', forget: 'Delete',
   renameAsk: 'Title of this chat:', renameYes: 'Save', forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
   forgetAsk: (title) => `Delete ${title ? `the chat “\u2068${title}\u2069”` : 'this chat'} for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`,
   assistant: 'Assistant',
   summary: 'Summary of earlier messages', demo: 'demo model', demoHint: 'A built-in model without intelligence. Set a model key to get real answers.',
   sending: 'sending', waiting: 'waiting: joins the answer at its next step', failed: 'not sent', retry: 'Try again',
-  merged: 'joined the answer under way', mergedAt: (n) => `joined the answer at step ${n}`, goesOn: 'goes on with your new message',
+  merged: 'joined the answer in progress', mergedAt: (n) => `joined the answer at step ${n}`, goesOn: 'continues with your new message',
   attach: 'Add files', attached: 'Added files', uploading: (n) => `uploading, ${n} %`, removeFile: (name) => `Remove ${name}`,
-  fileTooLarge: (mb) => `too large: at most ${mb} MB`, tooManyFiles: (n) => `a message holds at most ${n} files`, filesWait: 'A file is still on its way.', filesFailed: 'Remove the files that were not taken, or choose others.',
+  fileTooLarge: (mb) => `too large: at most ${mb} MB`, tooManyFiles: (n) => `a message holds at most ${n} files`, filesWait: 'A file is still on its way.', filesFailed: 'Remove the files that were not accepted, or choose others.',
   step: (n) => `Step ${n}`, thinking: 'Thinking', source: 'Source', file: 'File',
   input: 'Input', output: 'Result', compaction: 'Earlier messages were condensed.',
   edit: 'Edit', regenerate: 'Answer again', copy: 'Copy', copied: 'Copied', notCopied: 'Not copied', editing: 'You are editing an earlier message. What follows it will be replaced.',
@@ -33,8 +33,8 @@ const en = {
   },
   resultOf: { stopped: 'Stopped.', failed: 'The answer failed.', interrupted: 'Interrupted, outcome unknown.', waiting: 'Waiting for your decision.' },
   problem: {
-    network: 'The host could not be reached.', busy: 'The chat is answering. Stop it or wait.', unavailable: 'The host takes no messages now.',
-    no_files: 'Files are not taken here.', file_too_large: 'A file is too large.', unknown_file: 'The host no longer has a file. Add it again.', too_many_files: 'Too many files for one message.',
+    network: 'The host could not be reached.', busy: 'The chat is answering. Stop it or wait.', unavailable: 'The host accepts no messages now.',
+    no_files: 'Files are not accepted here.', file_too_large: 'A file is too large.', unknown_file: 'The host no longer has a file. Add it again.', too_many_files: 'Too many files for one message.',
     too_large: 'The message is too large.', empty: 'The message is empty.', token_required: 'Please log in again.', other: 'That did not work',
   },
 };

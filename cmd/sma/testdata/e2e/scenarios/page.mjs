@@ -9,12 +9,12 @@ const { HOST_URL, PROJECT_DIR, PAGE_LANGUAGE, PICTURES } = process.env;
 
 const says = {
   en: {
-    browser: 'en-US', placeholder: 'Write a message', hello: 'hello there', help: '/status - shows whether I am working, and on what', hint: '/status: ',
+    browser: 'en-US', placeholder: 'Write a message', hello: 'hello there', help: '/status - shows whether I am working, and what waits', hint: '/status: ',
     idle: 'idle', none: 'Nothing is waiting', open: '#1', words: 'yes', obeyed: 'Approved.', approve: 'Approve', deny: 'Deny', denied: 'denied',
     page: [['/output', 'page 1 of'], ['/output 1 2', 'page 2 of'], ['/output 9', 'This conversation has no such tool output']], wrong: 'Send /output', fresh: 'We start afresh',
   },
   zh: {
-    browser: 'zh-CN', placeholder: '输入消息', hello: '你好', help: '/status - 查看我是否在处理、有多少消息在等', hint: '/status: ',
+    browser: 'zh-CN', placeholder: '输入消息', hello: '你好', help: '/status - 查看我是否在处理、有什么在等待', hint: '/status: ',
     idle: '空闲', none: '没有等待你决定的请求', open: '#1', words: '同意', obeyed: '已批准', approve: '批准', deny: '拒绝', denied: '已拒绝',
     page: [['/output', '第 1 页'], ['/output 1 2', '第 2 页'], ['/output 9', '没有这样的工具输出']], wrong: '发送 /output', fresh: '已开始新的对话',
   },
