@@ -57,8 +57,8 @@ func TestDeniedInPlace(t *testing.T) {
 	})
 }
 
-// An approval counts for one call. A model that uses its id again, beside a call that asks for the same, is told that it
-// waits, and nothing runs a second time.
+// An approval counts for one call. If the model uses the id of that call again, in the same step as an equal call, nothing
+// runs a second time, and the model reads that the calls wait for approval.
 func TestAnApprovalCountsOnce(t *testing.T) {
 	for name, calls := range map[string][]modeltest.Call{
 		"again":                  {rm("c1", "a")},

@@ -41,8 +41,8 @@ func TestNamesOfOtherTools(t *testing.T) {
 	}
 }
 
-// A name that several requests have names none of them, and a name that reads like a number is none: people mean the
-// request with that number, which may have ended.
+// A name that several requests share decides about none of them. A name that reads like a number is not taken for a name:
+// people mean the request with that number, which may have ended.
 func TestNamesOfSeveral(t *testing.T) {
 	open := []journal.Asked{request(2, "rm -r build"), request(3, "rm -r build"), of(4, "write_file", "a.txt"), of(5, "write_file", "a.txt"), of(6, "write_file", "1"), of(7, "write_file", "#1"), of(8, "write_file", "first")}
 	all := bind.Bound{List: approval.IDsOf(open), Seen: approval.IDsOf(open)}
